@@ -42,7 +42,7 @@ NOBODYS = tuple(
 )
 """Lines of a header that tell nothing here, or change without a reason."""
 
-DOORS = ("privet.values.languages",)
+DOORS = ("privet.languages",)
 """Where those functions are imported from."""
 
 

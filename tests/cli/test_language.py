@@ -13,7 +13,7 @@ import pytest
 
 from privet.cli import cli
 from privet.demo.tables import clinic_path
-from privet.values.languages import CATALOGUES, LANGUAGES, speak, translate
+from privet.languages import CATALOGUES, LANGUAGES, speak, translate
 
 from .conftest import COLUMNS, KNOWING_ALL, Privet
 from .test_classifier import POLICY as CLASSIFIER

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from privet import InputError
-from privet.values.languages import (
+from privet.languages import (
     CATALOGUES,
     LANGUAGES,
     say,

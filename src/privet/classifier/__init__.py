@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from privet.classifier.attacks.inversion_promise import judge_counts, judge_shown
 from privet.classifier.audit import judge, judge_card
+from privet.classifier.classifier_note import write_classifier_note
 from privet.classifier.files import (
     FORM,
     KEYS,
@@ -15,7 +16,6 @@ from privet.classifier.files import (
     open_card,
     restate,
     restore_release,
-    write_classifier_note,
 )
 from privet.classifier.publish import (
     ClassifierRelease,
@@ -30,9 +30,9 @@ from privet.classifier.transforms.extended_safety_transform import (
 )
 from privet.classifier.transforms.rounding import FlattenedCard
 from privet.classifier.transforms.safety_transform import SafetyTransform
+from privet.languages import mark
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.values.adversaries import Bayesian, Inverter
-from privet.values.languages import mark
 
 KIND = ReleaseKind(
     name="classifier",

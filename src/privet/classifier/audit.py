@@ -39,12 +39,17 @@ from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
+from privet.languages import (
+    join_alternatives,
+    say,
+)
 from privet.policy import Promise
 from privet.release.kinds import Warn
-from privet.values.adversaries import Bayesian, join_alternatives
+from privet.values.adversaries import (
+    Bayesian,
+)
 from privet.values.beliefs import Belief, Shift
 from privet.values.known_cells import READINGS
-from privet.values.languages import say
 
 # Promises ---------------------------------------------------------------------------
 

@@ -20,8 +20,9 @@ from privet.classifier.attacks.inversion_promise import (
     select_inversion,
 )
 from privet.classifier.attacks.mitigations import Method
+from privet.classifier.classifier_note import CARD
 from privet.classifier.noise.noisy_inversion import judge_noisy
-from privet.classifier.noise.stated_noise import is_stated, say_privacy, state_privacy
+from privet.classifier.noise.stated_noise import is_stated, state_privacy
 from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
@@ -40,11 +41,11 @@ from privet.classifier.transforms.zero_counts import (
     BEST_OF,
     KEEPS,
     fill_zeros,
-    say_kept,
 )
 from privet.engine.protocol import Run
 from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
+from privet.languages import mark
 from privet.policy import Measure, Promise
 from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
@@ -62,7 +63,6 @@ from privet.release.manifest import (
     is_count,
     restate_open,
 )
-from privet.release.note import describe_limit, write_note
 from privet.release.verify import CUSTODY, read_policy
 from privet.release.write import (
     ReleaseParts,
@@ -71,10 +71,8 @@ from privet.release.write import (
     refuse_uncovered,
 )
 from privet.values.adversaries import Bayesian, Inverter
-from privet.values.exact import fraction, percent
-from privet.values.languages import mark, say, translate
 
-CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
+COUNTS, TABLE = "counts.json", "table.parquet"
 
 INVERSION = mark(
     "protection against somebody who works out the original counts from how the "
@@ -158,11 +156,6 @@ FORM: Form = {
     ),
 }
 """What must hold of the manifest of a classifier."""
-MISSING = mark(
-    "A value that is missing, or not listed, counts as what the published model "
-    "expects on average; the original may predict otherwise there."
-)
-"""What a missing value predicts."""
 
 Stated = list[Promise | Measure]
 """What is promised."""
@@ -296,27 +289,6 @@ def state_inversion(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _say_inversion(promise: Mapping[str, Any]) -> str:
-    level = promise.get("exactly", promise.get("below"))
-    near = promise.get("near")
-    told = {"name": promise["name"], "share": percent(fraction(level))}
-    if near is None:
-        return say(
-            "{name}: at most {share} of the original counts are worked out "
-            "exactly, by the best attack there was; that nobody can work out "
-            "more is not proved.",
-            **told,
-        )
-    close = {k: percent(fraction(near[k])) for k in ("at_most", "within")}
-    return say(
-        "{name}: at most {share} of the original counts are worked out "
-        "exactly, and at most {at_most} within one or {within}, by the best "
-        "attack there was; that nobody can work out more is not proved.",
-        **told,
-        **close,
-    )
-
-
 def _make_public(found: Audit) -> Audit:
     """An audit as recipients can recount it."""
     return attrs.evolve(found, findings=tuple(hide_findings(found.findings)))
@@ -332,19 +304,6 @@ def _list_open_lines(content: Mapping[str, Any]) -> list[str]:
     """The same, as a manifest must say it."""
     promised = select_inversion(read_policy(content).promises)
     return [x for x in NOT_PROMISED if x != INVERSION or not promised]
-
-
-def _say_covered(covered: Mapping[str, Any] | None) -> str:
-    """The same in a note, where less than everybody is covered."""
-    if covered is None or "knows_all" not in covered:
-        return ""
-    sure = percent(fraction(covered["knows_all"]))
-    return " " + say(
-        "That is for {whom}; somebody who knows all attributes can be up to "
-        "{sure} sure.",
-        whom=covered["who"],
-        sure=sure,
-    )
 
 
 def _describe_columns(card: Scorecard) -> dict[str, Any]:
@@ -664,54 +623,6 @@ class ClassifierParts(ReleaseParts):
             "before": release.before.to_dict() if release.before else None,
             "after": release.audit.to_dict(),  # as recounted, and what does not apply
         }
-
-
-def write_classifier_note(content: Mapping[str, Any]) -> str:
-    """How to use it, and what is promised."""
-    use = [say("{file} says in itself how to predict with it.", file=CARD)]
-    use += [say("It keeps {what}.", what=say_kept(content["keeps"]))]
-    use += [translate(content["flattened"]), translate(MISSING)]
-    if "privacy" in content:
-        use += [say_privacy(content["privacy"])]
-    if "synthetic" in content:
-        rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
-        use += [
-            say(
-                "The {rows} synthetic rows keep the order of classes with "
-                "odds over {odds} on the scorecard.",
-                rows=f"{rows:,}",
-                odds=odds,
-            )
-        ]
-    covers = {c["promise"]: c for c in content.get("covers", ())}
-    promised = [
-        _say_promised(p, covers.get(p["name"]))
-        for p in content["promises"]
-        if "worst" in p
-    ]
-    promised += [_say_inversion(p) for p in content.get("inversion", ())]
-    sections = {mark("How to use it"): use, mark("What is promised"): promised}
-    if content.get("accepted"):
-        sections[mark("What it tells all the same")] = [
-            say(
-                "No promise limits how many of the original counts can be "
-                "worked out; that was accepted: {why}",
-                why=a["why"],
-            )
-            for a in content["accepted"]
-        ]
-    last = [mark("Check it yourself: privet verify <this folder>")]
-    return write_note(content, mark("A released classifier"), sections, last)
-
-
-def _say_promised(promise: Mapping[str, Any], covered: Mapping[str, Any] | None) -> str:
-    said = say(
-        "{name}: {limit}; the worst case is {worst}.",
-        name=promise["name"],
-        limit=describe_limit(promise),
-        worst=percent(fraction(promise["worst"])),
-    )
-    return f"{said}{_say_covered(covered)}"
 
 
 def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:

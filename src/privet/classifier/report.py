@@ -26,6 +26,7 @@ from privet.classifier.transforms.safety_transform import (
 )
 from privet.classifier.transforms.zero_counts import say_kept
 from privet.findings import Audit, Basis, Finding, Verdict
+from privet.languages import mark, say, say_number, translate
 from privet.policy import Promise
 from privet.policy.toml import write_sections
 from privet.release.kinds import Sentences
@@ -52,7 +53,6 @@ from privet.report.summary import finding
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Ceiling
 from privet.values.exact import fraction, percent
-from privet.values.languages import mark, say, say_number, translate
 
 BAR = 20
 """How long the bars of a chart are."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet.cli import terminal
-from privet.values.languages import say, speak
+from privet.languages import say, speak
 
 if TYPE_CHECKING:
     from privet.findings import Audit

@@ -23,7 +23,7 @@ from privet.cli.options import (
     without_secrets,
 )
 from privet.cli.responses import attack_answers
-from privet.values.languages import translate
+from privet.languages import translate
 
 if TYPE_CHECKING:
     from privet.findings import Audit

@@ -16,7 +16,7 @@ from privet.cli.options import (
     policy_option,
     quiet_option,
 )
-from privet.values.languages import say
+from privet.languages import say
 
 if TYPE_CHECKING:
     from privet.policy import Policy

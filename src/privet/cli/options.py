@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from privet.cli import terminal
-from privet.values.languages import LANGUAGES
+from privet.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from privet.cli.progress import ProgressLine

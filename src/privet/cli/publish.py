@@ -30,7 +30,7 @@ from privet.cli.options import (
     replace_option,
     writes_release,
 )
-from privet.values.languages import mark, say, translate
+from privet.languages import mark, say, translate
 
 if TYPE_CHECKING:
     from privet.microdata.recipe import Recipe

@@ -30,7 +30,7 @@ from privet.cli.options import (
     replace_option,
     writes_release,
 )
-from privet.values.languages import say
+from privet.languages import say
 
 if TYPE_CHECKING:
     from privet.responses.design import Design

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from privet.values.languages import mark, translate
+from privet.languages import mark, translate
 from privet.values.visible_text import escape_controls, escape_json, hide_secrets
 
 if TYPE_CHECKING:

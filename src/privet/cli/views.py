@@ -20,7 +20,7 @@ from privet.cli.options import (
     strict_option,
     writes_release,
 )
-from privet.values.languages import say
+from privet.languages import say
 
 if TYPE_CHECKING:
     from privet.engine.protocol import Listener

@@ -14,6 +14,7 @@ from privet.comparison.method_figures import (
     TABLE,
     MethodResult,
 )
+from privet.languages import say
 from privet.report.comparison_charts import draw_comparison
 from privet.report.documents.document import (
     Document,
@@ -31,7 +32,6 @@ from privet.report.documents.private_report import (
 )
 from privet.report.words import escape_name
 from privet.values.exact import percent
-from privet.values.languages import say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

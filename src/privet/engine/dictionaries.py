@@ -21,8 +21,8 @@ from privet.engine.protocol import Recoding, Relabel, Run
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import InputError, warn
+from privet.languages import say
 from privet.values.contingency import Domain
-from privet.values.languages import say
 from privet.values.schema import Bins, Column
 
 COLUMNS_AT_ONCE = 32

@@ -11,9 +11,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from privet.errors import InputError, Stopped
+from privet.languages import mark
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.languages import mark
 from privet.values.schema import KINDS, Bins, Column
 
 if TYPE_CHECKING:

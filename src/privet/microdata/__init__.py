@@ -15,13 +15,17 @@ from privet.microdata.files import (
     restate,
     restore_release,
 )
+from privet.microdata.finding_sentences import SENTENCES
 from privet.microdata.full_domain.publish import FullDomain
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.groups import Groups
+from privet.microdata.information_loss.table_sections import (
+    describe_work,
+    write_examples,
+)
 from privet.microdata.joint_counts import ask_promises, count_rows
 from privet.microdata.publish import publish_table
 from privet.microdata.release import Release
-from privet.microdata.report import SENTENCES
 from privet.microdata.several_releases.delivery_counts import (
     judge_deliveries,
     keep_shown,
@@ -29,7 +33,6 @@ from privet.microdata.several_releases.delivery_counts import (
 from privet.microdata.several_releases.outline import complete_outline, outline_value
 from privet.microdata.skyline.background_knowledge import find_belief_knowing
 from privet.microdata.suppression.publish import TopDownDisclosure
-from privet.microdata.table_sections import describe_work, write_examples
 from privet.release.audit import bind_table
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.release.note import write_table_note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from privet.languages import mark
 from privet.microdata.dependence.finer_groups import judge_finer
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import judge_groups as judge_linked_groups
@@ -14,7 +15,6 @@ from privet.policy import Measure
 from privet.release.kinds import Judge
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
-from privet.values.languages import mark
 
 VALUES = {Table: mark("a table"), Groups: mark("groups")}
 """What can be judged, and how it is called in a sentence."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
+from privet.languages import mark
 from privet.microdata.dependence.told_columns import sort_columns
 from privet.microdata.exposure.coverage import find_beside
 from privet.microdata.linkage import find_table_rules, query_templates
@@ -35,7 +36,6 @@ from privet.values.adversaries import Linker
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.languages import mark
 from privet.values.windows import Within
 
 LISTS = mark(

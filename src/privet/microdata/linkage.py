@@ -23,6 +23,13 @@ import numpy as np
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
+from privet.languages import (
+    join_alternatives,
+    join_words,
+    mark,
+    say,
+    translate,
+)
 from privet.microdata import list_columns
 from privet.microdata.dependence.finer_groups import find_asked, list_quasi_known
 from privet.microdata.dependence.told_columns import (
@@ -46,13 +53,15 @@ from privet.microdata.worst_linkage import (
 from privet.policy import Measure, Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
-from privet.values.adversaries import Insider, Linker, join_alternatives, join_words
+from privet.values.adversaries import (
+    Insider,
+    Linker,
+)
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import percent
-from privet.values.languages import mark, say, translate
 from privet.values.windows import Windows, Within
 
 Asked = tuple[object, ...] | Within | None

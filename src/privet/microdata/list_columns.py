@@ -11,11 +11,11 @@ import numpy as np
 
 from privet.engine.protocol import Run
 from privet.errors import NoAudit
+from privet.languages import mark
 from privet.table import Table
 from privet.values.arrays import Flags, Ints
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.languages import mark
 
 Set = tuple[str | None, ...]
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from privet.engine.protocol import Relabel
 from privet.errors import InputError
+from privet.languages import mark
 from privet.microdata.written_columns import (
     HIDDEN,
     LABELS,
@@ -31,7 +32,6 @@ from privet.microdata.written_columns import (
 from privet.release.manifest import RECIPE
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
-from privet.values.languages import mark
 from privet.values.schema import KINDS, Bins
 
 UNCHANGED = "as it is"

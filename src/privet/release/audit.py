@@ -13,6 +13,7 @@ from privet.engine.protocol import Listener, Run
 from privet.engine.sources.dataframes import is_frame
 from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
+from privet.languages import mark, say, translate
 from privet.policy import Measure, Policy, Promise
 from privet.release.enumeration import Sentence
 from privet.release.kinds import (
@@ -25,7 +26,6 @@ from privet.report.words import describe_people_made
 from privet.table import Table, read
 from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
-from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from privet.engine.protocol import Run
 from privet.engine.scratch import ScratchFolder
 from privet.errors import InputError, TooLarge
 from privet.findings import Audit, Finding, Verdict
+from privet.languages import translate
 from privet.policy import Measure, Policy, Promise
 from privet.release.atomic_folder import save
 from privet.release.custody_record import describe_bins, describe_source, now
@@ -31,7 +32,6 @@ from privet.release.verify import MANIFEST, digest
 from privet.report import joint_reasons as joint_words
 from privet.report import ledger_words as words
 from privet.table import Table
-from privet.values.languages import translate
 
 SAME, OTHER, UNKNOWN = "same rows", "other delivery", "unknown"
 """How an earlier release relates to the private table of the new one."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from privet.engine.protocol import Run
 from privet.findings import Audit, Exposed, Finding, Verdict
+from privet.languages import mark
 from privet.policy import Measure, Policy
 from privet.policy.acceptance import Uncovered
 from privet.report import words
 from privet.values.beliefs import Belief
-from privet.values.languages import mark
 
 if TYPE_CHECKING:
     from privet.release.integrity.signature import Signature

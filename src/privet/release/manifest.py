@@ -15,10 +15,10 @@ from typing import Any
 
 from privet.errors import InputError
 from privet.findings import Audit, Finding
+from privet.languages import mark
 from privet.policy import Measure, Promise
 from privet.release.kinds import HOMES, import_kind
 from privet.report.ledger_words import list_not_promised
-from privet.values.languages import mark
 from privet.values.schema import KINDS, Schema
 
 RECIPE = "recipe.json"

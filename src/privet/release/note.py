@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from privet.languages import mark, say, say_number, translate
 from privet.values.exact import fraction, percent, write_in_full
-from privet.values.languages import mark, say, say_number, translate
 
 NOTE = "README.txt"
 """What a release says to whoever receives it."""

@@ -31,6 +31,7 @@ from privet.errors import (
     PrivacyWarning,
 )
 from privet.findings import Audit, Verdict
+from privet.languages import PUBLIC, mark, speak
 from privet.release.atomic_folder import as_json, move, save, sync
 from privet.release.commit.intent import (
     Commit,
@@ -65,7 +66,6 @@ from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
 from privet.release.note import NOTE
 from privet.release.verify import CUSTODY, MANIFEST, digest, examine, recount
 from privet.report.ledger_words import say_not_together
-from privet.values.languages import PUBLIC, mark, speak
 from privet.values.visible_text import escape_controls
 
 

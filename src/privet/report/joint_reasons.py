@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privet.values.adversaries import join_all
+from privet.languages import (
+    join_all,
+    mark,
+    say,
+    translate,
+)
 from privet.values.exact import percent
-from privet.values.languages import mark, say, translate
 
 NOTHING_NEW = mark(
     "This release can be computed from what is out already: it tells nothing new."

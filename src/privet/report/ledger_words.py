@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.findings import Verdict
-from privet.values.languages import mark, say, say_number, translate
+from privet.languages import mark, say, say_number, translate
 
 NOTHING_KNOWN = mark(
     "Nothing is known of earlier releases about the same "

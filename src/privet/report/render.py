@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from privet.findings import Verdict
+from privet.languages import mark, say, translate
 from privet.report.words import SYMBOLS, escape_name, name_verdict, numbered
-from privet.values.languages import mark, say, translate
 from privet.values.visible_text import escape_controls
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from privet.findings import Audit, Finding
+from privet.languages import say, translate
 from privet.policy import Measure
 from privet.policy.acceptance import Uncovered
 from privet.report import words
-from privet.values.languages import say, translate
 
 
 def finding(found: Finding) -> dict[str, Any]:

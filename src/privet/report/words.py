@@ -12,13 +12,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privet.findings import Audit, Basis, Finding, Verdict, Witness
+from privet.languages import (
+    join_alternatives,
+    join_words,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.policy import Measure, Promise
 from privet.policy.acceptance import Uncovered
 from privet.policy.measures import AT_MOST, BELOW
-from privet.values.adversaries import join_alternatives, join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import all_digits, percent, write_in_full
-from privet.values.languages import mark, say, say_number, translate
 from privet.values.person_rows import PeopleMade
 from privet.values.windows import DAYS, Within
 

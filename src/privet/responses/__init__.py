@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privet.languages import mark
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.responses.audit import judge
 from privet.responses.design import Design, design_of
@@ -20,7 +21,6 @@ from privet.responses.release import Responses
 from privet.responses.report import SENTENCES, describe_work, write_examples
 from privet.responses.transformer import RandomizedResponse
 from privet.values.adversaries import Bayesian, Collector
-from privet.values.languages import mark
 
 KIND = ReleaseKind(
     name="responses",

@@ -25,6 +25,7 @@ import attrs
 
 from privet.display import Displayed
 from privet.errors import ColumnNotFound, InputError, PrivetError, suggest_names, warn
+from privet.languages import say, say_number
 from privet.responses.channels import (
     CHANNELS,
     KEYS,
@@ -38,7 +39,6 @@ from privet.responses.channels import (
     parse_channel,
 )
 from privet.values.known_cells import as_cell
-from privet.values.languages import say, say_number
 from privet.values.schema import Bins, as_names
 
 # Questions --------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privet.display import Displayed
 from privet.engine.protocol import Listener, Run
 from privet.errors import EmptyTable, InputError
+from privet.languages import mark
 from privet.responses.channel_inverse import (
     Tensor,
     apply_channel,
@@ -43,7 +44,6 @@ from privet.responses.intervals import hoeffding, read_confidence, sure_interval
 from privet.responses.release import Responses
 from privet.table import Table, read
 from privet.values.exact import EXACT, Number
-from privet.values.languages import mark
 
 FEWEST = 30
 """Answers from which on an interval is taken from a standard error."""

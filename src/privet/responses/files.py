@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
+from privet.languages import mark, say, translate
 from privet.policy import Policy
 from privet.release.custody_record import digest_files, now, policy_text
 from privet.release.destination import Destination
@@ -28,7 +29,6 @@ from privet.responses.release import Responses, find_code
 from privet.responses.report import describe_promised
 from privet.table import Table
 from privet.values.adversaries import Collector
-from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles
 
 NOT_PROMISED = (

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from privet.errors import PrivacyWarning
 from privet.findings import Audit, Finding
+from privet.languages import (
+    join_all,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.policy import Promise
 from privet.release.kinds import Sentences
 from privet.report import words
@@ -33,9 +40,10 @@ from privet.report.documents.worked_examples import (
     read_in_sql,
 )
 from privet.report.render import HISTORY, list_history
-from privet.values.adversaries import Bayesian, join_all
+from privet.values.adversaries import (
+    Bayesian,
+)
 from privet.values.exact import Number, as_float, fraction, percent, write_in_full
-from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from privet.responses.design import Design

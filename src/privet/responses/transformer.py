@@ -20,13 +20,13 @@ import pyarrow as pa
 from privet.engine.randomise.exact_sampling import Codes, RandomBits
 from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import ColumnNotFound, InputError, suggest_names, warn
+from privet.languages import mark, say
 from privet.responses.channels import Channel, Flip, KAry, Keep
 from privet.responses.design import Design, Group, Question, design_of
 from privet.responses.disguise import disguise_codes, disguise_record
 from privet.responses.release import find_code
 from privet.values.exact import Number, fraction
 from privet.values.known_cells import as_cell
-from privet.values.languages import mark, say
 from privet.values.schema import as_names
 
 MARKED = MARK.decode()

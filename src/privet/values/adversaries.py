@@ -15,10 +15,17 @@ from typing import Any, ClassVar
 import attrs
 
 from privet.errors import InputError, suggest_names
+from privet.languages import join_words, mark, say, say_number, translate
 from privet.values import exact
 from privet.values.converters import name_fields
 from privet.values.exact import Number
 from privet.values.frozen_dict import FrozenDict
+from privet.values.insider_phrases import (
+    phrase_members,
+    say_companions,
+    say_others,
+    say_ruled_out,
+)
 from privet.values.key_forms import (
     CHANCES,
     COUNT,
@@ -37,7 +44,6 @@ from privet.values.key_forms import (
     Key,
 )
 from privet.values.known_cells import (
-    EXCLUDE,
     PRIORS,
     READINGS,
     SHARE,
@@ -56,7 +62,6 @@ from privet.values.known_cells import (
     read_unknown,
     require_whole,
 )
-from privet.values.languages import mark, say, say_number, translate
 from privet.values.schema import as_names
 
 # What adversaries are given ---------------------------------------------------------
@@ -310,9 +315,9 @@ class Insider(Adversary):
         known = say(
             "someone who can rule out {values}, knows the value of {others} "
             "and knows {same} with the victim's own value",
-            values=_say_ruled_out(self.rules_out, self.sure),
-            others=_say_others(self.knows_others),
-            same=_say_companions(self.same_as),
+            values=say_ruled_out(self.rules_out, self.sure),
+            others=say_others(self.knows_others),
+            same=say_companions(self.same_as),
         )
         if self.households is not None:
             known = say(
@@ -344,47 +349,6 @@ class Insider(Adversary):
             "members": None if self.members == SHARE else _in_texts(self.members),
         }
         return {"against": self.kind} | _drop_none(known)
-
-
-def _say_ruled_out(out: Any, sure: Sequence[Fraction] | None) -> str:
-    """How many values are ruled out, and how surely."""
-    number = _count(out)
-    values = say_number("one value", "{n} values", number, n=number)
-    values = values if number else say("no values")
-    if sure is None:
-        return values
-    chances = join_words([exact.percent(p) for p in sure])
-    return say("{values} ({chances} sure)", values=values, chances=chances)
-
-
-def _say_others(others: Any) -> str:
-    """Of how many other people the value is known."""
-    number = _count(others)
-    if not number:
-        return say("no other people")
-    return say_number("one other person", "{n} other people", number, n=number)
-
-
-def _say_companions(same: Any) -> str:
-    """How many people with the victim's value are known."""
-    number = _count(same)
-    if not number:
-        return say("no people")
-    return say_number("one person", "{n} people", number, n=number)
-
-
-def phrase_members(members: Members) -> str:
-    """What people who belong together do, as far as is known."""
-    if members == SHARE:
-        return say("share one value")
-    if members == EXCLUDE:
-        return say("all have different values")
-    assert isinstance(members, Mapping)
-    if "alike" in members:
-        return say(
-            "have one value with {chance}", chance=exact.percent(members["alike"])
-        )
-    return say("have values that go together as declared")
 
 
 MODELS = ("unrestricted", "restricted", "functional", "bag")
@@ -705,44 +669,6 @@ KINDS: dict[str, type[Adversary]] = {
     c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian, Inverter, Collector)
 }
 """The adversaries by the word a policy uses for them."""
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Words joined as in a sentence.
-
-    >>> join_words(["job", "country", "age"])
-    'job, country and age'
-    """
-    *most, last = words
-    return say("{words} and {last}", words=", ".join(most), last=last) if most else last
-
-
-def join_alternatives(words: Sequence[str]) -> str:
-    """Words of which one is true.
-
-    >>> join_alternatives(["Flu", "HIV", "Cold"])
-    'Flu or HIV or Cold'
-    """
-    told, *others = words
-    for other in others:
-        told = say("{first} or {second}", first=told, second=other)
-    return told
-
-
-def join_all(words: Sequence[str]) -> str:
-    """Words that go together, the same between all of them.
-
-    >>> join_all(["job", "country", "age"])
-    'job and country and age'
-    """
-    told, *others = words
-    for other in others:
-        told = say("{first} and {second}", first=told, second=other)
-    return told
-
-
-def _count(amount: Any) -> int:
-    return amount if isinstance(amount, int) else len(amount)
 
 
 def _as_list(value: Any) -> Any:

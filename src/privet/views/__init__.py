@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from privet.languages import mark
 from privet.policy import Policy
 from privet.release.audit import bind_table
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
-from privet.values.languages import mark
 from privet.views.audit import judge_views
 from privet.views.files import (
     FORM,

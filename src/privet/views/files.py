@@ -16,6 +16,7 @@ from privet.engine.sources.source import Source
 from privet.engine.sql import literal
 from privet.errors import InputError
 from privet.findings import Audit
+from privet.languages import mark, say, translate
 from privet.policy import Accepted, View
 from privet.release.custody_record import describe_table, now, policy_text
 from privet.release.destination import Destination
@@ -33,7 +34,6 @@ from privet.release.note import write_table_note
 from privet.release.verify import find_exact_source, find_unbinned
 from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import open_table
-from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles, Schema
 from privet.views.release import Views, ViewsRelease
 

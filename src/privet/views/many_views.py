@@ -18,9 +18,9 @@ from typing import Any
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
+from privet.languages import mark, say
 from privet.release.kinds import Warn
 from privet.values.contingency import Domain
-from privet.values.languages import mark, say
 from privet.views.counting.chains import Chain, find_chain
 from privet.views.counting.elimination import Budget
 from privet.views.counting.general_join import MOST_JOINED, GeneralJoin, Pair, Row

@@ -8,6 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privet.findings import Audit, Finding, Reconstruction
+from privet.languages import (
+    join_alternatives,
+    join_words,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.policy import Promise
 from privet.release.kinds import Sentences
 from privet.report.documents.document import Grid, Listing, Part, Program, Section
@@ -28,10 +36,8 @@ from privet.report.words import (
     format_cell,
     format_fact,
 )
-from privet.values.adversaries import join_alternatives, join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
-from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from privet.views.release import ViewsRelease

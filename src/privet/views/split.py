@@ -26,12 +26,14 @@ import attrs
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
+from privet.languages import (
+    join_words,
+)
 from privet.policy import Accepted, Policy, Promise
 from privet.policy.promises import select_promises
 from privet.release.audit import audit as judge
 from privet.release.audit import bind_table
 from privet.table import Table, require_columns
-from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
 from privet.values.converters import name_fields
 from privet.values.exact import fraction

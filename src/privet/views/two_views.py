@@ -22,9 +22,9 @@ import attrs
 
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
+from privet.languages import say
 from privet.release.kinds import Warn
 from privet.values.beliefs import Ceiling
-from privet.values.languages import say
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import (
     BITS,

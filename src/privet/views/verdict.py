@@ -10,10 +10,10 @@ from math import ceil, floor
 from typing import Any
 
 from privet.findings import Basis, Finding, Reconstruction, Verdict
+from privet.languages import mark, say, say_number, translate
 from privet.policy import Accepted
 from privet.values.beliefs import Belief
 from privet.values.exact import percent
-from privet.values.languages import mark, say, say_number, translate
 from privet.views.counting.share import Share, key_share
 from privet.views.private_associations import PrivateAssociation
 

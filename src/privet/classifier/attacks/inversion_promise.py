@@ -26,12 +26,12 @@ from privet.classifier.transforms.rounding import FlattenedCard, SyntheticTable
 from privet.classifier.transforms.zero_counts import fill_zeros
 from privet.engine.protocol import Run
 from privet.findings import Basis, Finding, Verdict
+from privet.languages import mark, say
 from privet.policy import Accepted, Promise
 from privet.policy.acceptance import Uncovered
 from privet.release.kinds import Warn
 from privet.values.adversaries import Inverter
 from privet.values.beliefs import Belief
-from privet.values.languages import mark, say
 
 Attacked = Sequence[tuple[Any, Aid]]
 """What is shown, each with what an aided inverter is told of it."""

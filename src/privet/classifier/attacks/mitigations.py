@@ -33,9 +33,9 @@ from privet.classifier.transforms.extended_safety_transform import (
 from privet.classifier.transforms.safety_transform import SafetyTransform
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Verdict
+from privet.languages import mark, say, say_number
 from privet.policy import Promise
 from privet.values.adversaries import Bayesian
-from privet.values.languages import mark, say, say_number
 from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 Method = SafetyTransform | ExtendedSafetyTransform

@@ -8,8 +8,8 @@ from typing import Any
 
 from privet.classifier.noise.dp_noise import plan_noise
 from privet.classifier.release import ClassifierViews
+from privet.languages import mark, say, say_number, translate
 from privet.release.manifest import is_count
-from privet.values.languages import mark, say, say_number, translate
 from privet.values.noise.differential_privacy import NOISES, DifferentialPrivacy
 
 VALUES_ARE = (mark("declared"), mark("selected"))

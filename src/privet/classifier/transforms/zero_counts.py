@@ -16,7 +16,7 @@ from string import Formatter
 
 from privet.classifier.scores import Scores
 from privet.errors import InputError, TooLarge, suggest_names
-from privet.values.languages import mark, say, translate
+from privet.languages import mark, say, translate
 
 MOST_BITS = 20_000
 """A replacement smaller than two to the minus this is refused."""

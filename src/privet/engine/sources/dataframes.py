@@ -19,7 +19,7 @@ from privet.engine import arrow
 from privet.engine.sources.source import Source, differ, refuse_twice
 from privet.engine.sql import quoted
 from privet.errors import EmptyTable, InputError, warn
-from privet.values.languages import say
+from privet.languages import say
 
 BATCH = 100_000
 """Rows of a relation that are handed over together."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from privet.engine.sources.packed_files import DAMAGES, PackedFile
 from privet.errors import InputError, warn
-from privet.values.languages import say
+from privet.languages import say
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8",

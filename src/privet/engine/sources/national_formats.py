@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from privet.engine.sources.source import TextOptions
 from privet.engine.sql import literal
 from privet.errors import InputError, warn
-from privet.values.languages import say
+from privet.languages import say
 
 TIME = r"( [0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
 CLOCK = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")

@@ -15,6 +15,11 @@ import attrs
 
 from privet.engine.protocol import Run
 from privet.findings import Basis, Finding, Verdict
+from privet.languages import (
+    join_words,
+    mark,
+    say,
+)
 from privet.microdata.dependence.told_columns import (
     UndoneRules,
     close_sets,
@@ -26,9 +31,7 @@ from privet.microdata.dependence.told_columns import (
 from privet.policy import Measure, Promise
 from privet.release.kinds import Judge, Warn
 from privet.table import Table
-from privet.values.adversaries import join_words
 from privet.values.dependencies import Rule
-from privet.values.languages import mark, say
 
 FINER = mark("Who takes {columns} as known, too, sees finer groups. {rules}.")
 

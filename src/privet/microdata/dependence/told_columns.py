@@ -16,14 +16,16 @@ import attrs
 import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
+from privet.languages import (
+    join_words,
+    say,
+)
 from privet.microdata.dependence.derived_columns import find_rules, list_published
 from privet.microdata.written_columns import MARKER
 from privet.table import Table
-from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rule, Rules
 from privet.values.exact import fraction, percent
-from privet.values.languages import say
 
 Columns = tuple[str, ...]
 """A set of columns, in the order of the table."""

@@ -24,6 +24,7 @@ from privet.engine.protocol import (
 )
 from privet.errors import InputError, NoAudit, Stopped
 from privet.findings import Witness
+from privet.languages import say
 from privet.microdata.discovery.levelwise_search import (
     Columns,
     FoundRule,
@@ -40,7 +41,6 @@ from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
 from privet.values.exact import MAX_COUNT, Number, fraction
-from privet.values.languages import say
 from privet.values.schema import as_names
 
 if TYPE_CHECKING:

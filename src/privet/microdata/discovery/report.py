@@ -8,6 +8,13 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from privet.languages import (
+    join_words,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.policy import Promise
 from privet.policy.toml import write_sections
 from privet.report.words import (
@@ -22,9 +29,7 @@ from privet.report.words import (
     format_share,
     format_share_of,
 )
-from privet.values.adversaries import join_words
 from privet.values.exact import percent, write_in_full
-from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -16,6 +16,7 @@ from operator import add
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import Stopped, TooLarge
 from privet.findings import Finding
+from privet.languages import mark
 from privet.microdata.exposure.coverage import (
     find_uncovered,
     list_accepted,
@@ -42,7 +43,6 @@ from privet.policy import Accepted, Measure, Promise
 from privet.table import Table
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.languages import mark
 from privet.values.windows import Windows, Within
 
 MOST_KEPT = 4_000_000

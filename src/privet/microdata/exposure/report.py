@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from privet.findings import Finding
+from privet.languages import (
+    join_alternatives,
+    join_words,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.microdata.exposure.exposure import Beyond, ColumnExposure, Exposure
 from privet.policy.acceptance import Uncovered
 from privet.policy.toml import quote, write_sections
 from privet.report.words import escape_name, format_cell, format_within
-from privet.values.adversaries import join_alternatives, join_words
 from privet.values.exact import percent
-from privet.values.languages import mark, say, say_number, translate
 from privet.values.windows import Within
 
 

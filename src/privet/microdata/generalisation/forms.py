@@ -22,6 +22,7 @@ from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Relabel, Spread
 from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
+from privet.languages import mark
 from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.partition import (
@@ -46,7 +47,6 @@ from privet.microdata.written_columns import (
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.arrays import Ints
 from privet.values.contingency import Domain
-from privet.values.languages import mark
 from privet.values.schema import Roles
 
 GENERALISED, BUCKETS = "generalised", "buckets"

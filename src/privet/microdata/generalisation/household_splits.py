@@ -22,6 +22,7 @@ import numpy as np
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
+from privet.languages import mark, say
 from privet.microdata.dependence.finer_groups import list_finer
 from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.mondrian import SplitStep
@@ -54,7 +55,6 @@ from privet.values.beliefs import Belief
 from privet.values.contingency import Counts, Domain, packed
 from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 from privet.values.exact import percent
-from privet.values.languages import mark, say
 from privet.values.windows import Within
 
 UNDONE = "households"

@@ -7,9 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from privet.errors import Infeasible
+from privet.languages import (
+    join_words,
+)
 from privet.microdata.skyline.evidence import sway
 from privet.policy import Measure, Promise
-from privet.values.adversaries import join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
 from privet.errors import InputError
+from privet.languages import (
+    join_words,
+)
 from privet.microdata.generalisation.constraints import (
     Constraints,
     GroupConstraint,
@@ -33,7 +36,6 @@ from privet.microdata.list_columns import read_sets
 from privet.microdata.skyline.set_minima import SetIndex
 from privet.policy import Promise
 from privet.table import Table
-from privet.values.adversaries import join_words
 from privet.values.arrays import Ints
 from privet.values.contingency import Domain
 from privet.values.windows import Windows, Within

@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 
 from privet.errors import Infeasible, TooLarge
+from privet.languages import (
+    join_words,
+)
 from privet.microdata.generalisation.constraints import (
     GroupConstraint,
     SteeringConstraint,
 )
 from privet.microdata.generalisation.distinct_rows import DistinctRows, allocate_rows
 from privet.microdata.generalisation.infeasible_promises import refuse_beside
-from privet.values.adversaries import join_words
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import largest_fraction_within
 from privet.values.contingency import Domain, packed

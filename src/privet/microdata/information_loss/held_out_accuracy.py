@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.languages import say
 from privet.microdata.information_loss.released_cells import (
     CellCounts,
     MeasuredColumn,
@@ -22,7 +23,6 @@ from privet.microdata.information_loss.released_cells import (
 from privet.microdata.information_loss.value_sets import ValueSets
 from privet.values.arrays import Floats, Ints
 from privet.values.exact import percent
-from privet.values.languages import say
 
 FOLDS = 5
 BUCKETS = 20

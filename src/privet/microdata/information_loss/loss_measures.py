@@ -19,6 +19,7 @@ import numpy as np
 
 from privet.engine.protocol import LIMIT, Run
 from privet.errors import Stopped, TooLarge
+from privet.languages import mark
 from privet.microdata.information_loss.distribution_distances import (
     correlate,
     cramers_v,
@@ -49,7 +50,6 @@ from privet.microdata.information_loss.utility_report import (
 from privet.microdata.release import Release
 from privet.values.arrays import Floats, Ints
 from privet.values.contingency import sum_by_key
-from privet.values.languages import mark
 
 MOST_PAIRS = 100
 """So many pairs of columns are compared, those that changed most first."""

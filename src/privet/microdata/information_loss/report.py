@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from privet.languages import mark, say, say_number, translate
 from privet.report.words import escape_name
 from privet.values.exact import percent
-from privet.values.languages import mark, say, say_number, translate
 
 HEAD = mark("What the release keeps (private; compared with the table itself):")
 MOST_COLUMNS, MOST_PAIRS = 12, 5

@@ -17,6 +17,7 @@ from math import ceil
 
 import numpy as np
 
+from privet.languages import mark
 from privet.microdata.privacy_models import t_closeness
 from privet.microdata.privacy_models.class_scores import (
     Batch,
@@ -35,7 +36,6 @@ from privet.values import logarithms
 from privet.values.beliefs import Ceiling
 from privet.values.exact import exceeds
 from privet.values.frozen_dict import FrozenDict
-from privet.values.languages import mark
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ import attrs
 from privet.engine.protocol import CountQuery
 from privet.errors import InputError, suggest_names
 from privet.findings import Attack, Audit, Basis, Finding, Verdict
+from privet.languages import mark, say, translate
 from privet.microdata.skyline.households import (
     Doubts,
     HouseholdCase,
@@ -36,7 +37,6 @@ from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.known_cells import SHARE, Members
-from privet.values.languages import mark, say, translate
 
 BOUND = mark(
     "Other people may be known besides: this is an upper bound on how sure somebody "

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from privet.findings import Attack, AttackedGroup, Cell, Finding
+from privet.languages import (
+    join_words,
+    say,
+    say_number,
+)
 from privet.microdata.skyline.evidence import sway
 from privet.microdata.skyline.household_findings import HouseholdAttack
 from privet.policy import Promise
 from privet.report import words
 from privet.report.words import escape_name, format_cell, format_fact
-from privet.values.adversaries import Insider, join_words
+from privet.values.adversaries import (
+    Insider,
+)
 from privet.values.beliefs import Belief
 from privet.values.exact import percent
 from privet.values.known_cells import EXCLUDE, SHARE, Members
-from privet.values.languages import say, say_number
 
 
 def describe_knowledge(column: str, attack: Attack) -> str:

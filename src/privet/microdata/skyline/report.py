@@ -5,12 +5,20 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from privet.languages import (
+    join_words,
+    mark,
+    say,
+    say_number,
+    translate,
+)
 from privet.microdata.skyline.insider_words import describe_knowledge
 from privet.microdata.skyline.skyline_find import Corner, Frontier
 from privet.report.words import SENSITIVE, escape_name, format_cell, format_fact
-from privet.values.adversaries import Insider, join_words
+from privet.values.adversaries import (
+    Insider,
+)
 from privet.values.exact import percent, write_in_full
-from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

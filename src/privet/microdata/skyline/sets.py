@@ -29,6 +29,7 @@ from privet.findings import (
     has,
     recount_belief,
 )
+from privet.languages import mark
 from privet.microdata.linkage import require_ceiling
 from privet.microdata.list_columns import Set
 from privet.microdata.skyline import closed_forms
@@ -41,7 +42,6 @@ from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
-from privet.values.languages import mark
 
 BOUND = mark(
     "People have several values each and more than two are ruled out: this is an upper "

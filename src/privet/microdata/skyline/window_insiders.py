@@ -31,6 +31,7 @@ from privet.findings import (
     Witness,
     recount_belief,
 )
+from privet.languages import mark, say
 from privet.microdata.linkage import describe_window_floor
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Point
@@ -47,7 +48,6 @@ from privet.policy import Promise
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.languages import mark, say
 from privet.values.windows import Span, Windows
 
 BOUND = mark(

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import PrivacyWarning, PrivetError
+from privet.languages import mark, say, translate
 from privet.release.atomic_folder import (
     hash_text,
     move_back,
@@ -38,7 +39,6 @@ from privet.release.commit.claims import (
 )
 from privet.release.commit.interrupts import Interrupts
 from privet.release.verify import MANIFEST, digest
-from privet.values.languages import mark, say, translate
 
 if TYPE_CHECKING:
     from privet.release.ledger import Ledger, LedgerEntry, PendingEntry

@@ -14,6 +14,7 @@ from typing import Any
 
 from privet.errors import InputError
 from privet.findings import Audit
+from privet.languages import say, say_number
 from privet.policy import Measure, Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit as judge
@@ -52,7 +53,6 @@ from privet.report.documents.public_note import describe_public
 from privet.report.ledger_words import LOSSES, list_spent
 from privet.report.words import escape_name
 from privet.table import Table
-from privet.values.languages import say, say_number
 
 Place = str | PathLike[str]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from privet.languages import mark, say, translate
 from privet.release.integrity.signature import NEEDS, Signature
-from privet.values.languages import mark, say, translate
 
 UNSIGNED = mark("Unsigned: anybody could have written this.")
 

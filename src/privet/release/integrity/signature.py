@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import InputError, MissingExtra
+from privet.languages import mark
 from privet.release.atomic_folder import as_json, save
 from privet.release.integrity.bounded_json import parse_bounded
 from privet.release.integrity.inventory import NotRegular, read_regular
-from privet.values.languages import mark
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

@@ -13,11 +13,11 @@ from typing import Any
 
 from privet import __version__
 from privet.findings import Exposed, Finding
+from privet.languages import PUBLIC, speak
 from privet.release.integrity.inventory import NotRegular, read_regular
 from privet.release.kinds import ReleaseKind
 from privet.release.manifest import DIGEST, digest_content, public_finding
 from privet.release.note import NOTE
-from privet.values.languages import PUBLIC, speak
 from privet.values.visible_text import escape_controls
 
 MOST_NOTE_BYTES = 2**24

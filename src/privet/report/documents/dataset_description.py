@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from privet.errors import InputError, suggest_names
+from privet.languages import which_language
 from privet.report.documents.document import Document, Listing
 from privet.report.documents.released_columns import (
     WrittenColumn,
@@ -20,7 +21,6 @@ from privet.report.documents.released_columns import (
     say_role,
     say_shown,
 )
-from privet.values.languages import which_language
 from privet.values.visible_text import escape_json
 
 STATED = ("license", "url", "creator", "published")

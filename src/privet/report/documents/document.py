@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet.display import Chart
-from privet.values.languages import mark, say
+from privet.languages import mark, say
 
 KINDS = ("audit", "release", "comparison", "ledger")
 """What there are documents of."""

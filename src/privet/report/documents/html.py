@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from privet.findings import Verdict
+from privet.languages import say
 from privet.report.chart_style import can_draw, render_inline
 from privet.report.documents.document import (
     Document,
@@ -24,7 +25,6 @@ from privet.report.documents.document import (
 )
 from privet.report.documents.page_style import SORTS, write_style
 from privet.report.words import SYMBOLS
-from privet.values.languages import say
 from privet.values.visible_text import escape_controls
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

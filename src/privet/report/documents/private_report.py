@@ -13,6 +13,7 @@ from typing import Any
 
 from privet.display import Chart
 from privet.findings import Audit, Finding
+from privet.languages import say, which_language
 from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_promises
 from privet.report.charts import draw_exposure, draw_own_beliefs
@@ -43,7 +44,6 @@ from privet.report.words import (
 )
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
-from privet.values.languages import say, which_language
 
 Told = Mapping[str, Any]
 """A summary, or a part of a custody record."""

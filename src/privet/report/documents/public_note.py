@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from privet.languages import mark, say
 from privet.report.documents.document import (
     Document,
     Facts,
@@ -26,7 +27,6 @@ from privet.report.documents.released_columns import (
     say_type,
 )
 from privet.report.words import escape_name
-from privet.values.languages import mark, say
 
 KINDS = {
     "groups": mark("A table about people"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.findings import Verdict
+from privet.languages import say
 from privet.report.documents.document import (
     Document,
     Facts,
@@ -27,7 +28,6 @@ from privet.report.documents.document import (
     say_verdict,
 )
 from privet.report.words import SYMBOLS
-from privet.values.languages import say
 from privet.values.visible_text import escape_controls, escape_json
 
 SCHEMA = Path(__file__).parent / "report.schema.json"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from privet.values.languages import mark, say
+from privet.languages import mark, say
 
 ROLES = {
     "quasi": mark("what others may know of a person"),

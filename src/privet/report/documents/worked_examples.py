@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from privet.languages import say
 from privet.report.documents.document import Program
 from privet.report.documents.released_columns import WrittenColumn, list_columns
 from privet.report.words import escape_name
-from privet.values.languages import say
 
 PANDAS, R, SQL = "pandas", "R", "SQL"
 """What examples are written in."""

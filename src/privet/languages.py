@@ -7,7 +7,7 @@ is spoken is said once, around everything: `with speak("de"): ...`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -25,7 +25,7 @@ LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Españo
 PUBLIC = "en"
 """The language of what travels with a release: whoever verifies it says it again."""
 
-CATALOGUES = Path(__file__).parents[1] / "locale"
+CATALOGUES = Path(__file__).parent / "locale"
 """`de/LC_MESSAGES/privet.po` and so on, each with its compiled twin."""
 
 _SPOKEN: ContextVar[str] = ContextVar("language", default="en")
@@ -93,3 +93,37 @@ def _find_catalogue(language: str) -> NullTranslations | None:
     from gettext import translation
 
     return translation("privet", CATALOGUES, [language])
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Words joined as in a sentence.
+
+    >>> join_words(["job", "country", "age"])
+    'job, country and age'
+    """
+    *most, last = words
+    return say("{words} and {last}", words=", ".join(most), last=last) if most else last
+
+
+def join_alternatives(words: Sequence[str]) -> str:
+    """Words of which one is true.
+
+    >>> join_alternatives(["Flu", "HIV", "Cold"])
+    'Flu or HIV or Cold'
+    """
+    told, *others = words
+    for other in others:
+        told = say("{first} or {second}", first=told, second=other)
+    return told
+
+
+def join_all(words: Sequence[str]) -> str:
+    """Words that go together, the same between all of them.
+
+    >>> join_all(["job", "country", "age"])
+    'job and country and age'
+    """
+    told, *others = words
+    for other in others:
+        told = say("{first} and {second}", first=told, second=other)
+    return told

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.display import Chart
+from privet.languages import say, say_number
 from privet.microdata.charts.release_charts import draw_changed
 from privet.microdata.information_loss.loss_measures import LOADED
 from privet.microdata.information_loss.report import describe_utility
@@ -39,7 +40,6 @@ from privet.report.documents.worked_examples import (
 )
 from privet.report.words import escape_name, format_cell
 from privet.values.exact import percent
-from privet.values.languages import say, say_number
 
 Record = Mapping[str, Any]
 

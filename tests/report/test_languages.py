@@ -123,13 +123,20 @@ NOT_YET = {
     "report/charts.py",
     "report/comparison_charts.py",
     "comparison/report.py",
+    "cli/report.py",
+    "report/documents/worked_examples.py",
 }
-"""Charts, and comparisons: nothing there is offered in another language yet."""
+"""Charts, comparisons and helps: nothing there is offered in another language yet; and
+code, which never is."""
+
+PROGRAM = re.compile(r"_in_(pandas|r|sql)$|^write_examples$")
+"""Functions that write worked examples: code is the same in every language."""
 
 ALLOWED = re.compile(
     r"""[<:]|^\W*$      # HTML and styles; signs alone
     |^(bold|dim)\b      # how text looks in a terminal
     |^(\[\[|columns\ =|epsilon|rho|NCP|within\ $|\ ?=\ \[)  # TOML, names of losses
+    |^privet\ |^default-src\ |publisher\.pub$  # commands, names, policies of pages
     |\],\ about\ =|^(not|missing\ or)\ \{  # labels of sets
     """,
     re.X,
@@ -142,6 +149,12 @@ def list_modules() -> list[Path]:
     found = [*SOURCES.glob("report/*.py"), *SOURCES.rglob("report.py")]
     found += [SOURCES / "release/note.py"]
     found += [SOURCES / "microdata/skyline/insider_words.py"]
+    found += [SOURCES / "microdata/finding_sentences.py"]
+    found += [SOURCES / "microdata/information_loss/table_sections.py"]
+    found += [SOURCES / "classifier/classifier_note.py"]
+    found += [SOURCES / "values/insider_phrases.py"]
+    found += [*SOURCES.glob("report/documents/*.py")]
+    found += [*SOURCES.glob("release/handover/*.py")]
     return [p for p in found if p.relative_to(SOURCES).as_posix() not in NOT_YET]
 
 
@@ -149,7 +162,7 @@ def find_unsaid(path: Path) -> Iterator[str]:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         target = getattr(node, "targets", [None])[0]
         name = getattr(node, "name", getattr(target, "id", ""))
-        if name not in ERRORS_ONLY:
+        if name not in ERRORS_ONLY and not PROGRAM.search(name):
             yield from walk_unsaid(node)
 
 
@@ -185,7 +198,9 @@ def list_shown(node: ast.AST) -> Iterator[ast.AST]:
         yield from ast.iter_child_nodes(node)
 
 
-@pytest.mark.parametrize("path", list_modules(), ids=lambda p: str(p.parent.name))
+@pytest.mark.parametrize(
+    "path", list_modules(), ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
 def test_no_sentence_is_shown_without_being_said(path: Path) -> None:
     assert [] == list(find_unsaid(path))
 

@@ -28,17 +28,7 @@ from privet.report.documents.document import (
     Program,
     Section,
 )
-from privet.report.documents.worked_examples import (
-    PANDAS,
-    SQL,
-    R,
-    quote_name,
-    quote_text,
-    quote_value,
-    read_in_pandas,
-    read_in_r,
-    read_in_sql,
-)
+from privet.report.documents.worked_examples import write_estimates
 from privet.report.render import HISTORY, list_history
 from privet.values.adversaries import (
     Bayesian,
@@ -623,90 +613,5 @@ def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
         if pieces[0].columns != (column,):
             continue
         weights = [[float(cell) for cell in row] for row in undo]
-        return _write_estimates(path, column, labels, weights)
+        return write_estimates(path, column, labels, weights)
     return []
-
-
-def _write_estimates(
-    path: str, column: str, labels: Sequence[str], weights: Sequence[Sequence[float]]
-) -> list[Program]:
-    """The mean of the weights of all reports is the estimate; `weights[x][y]`."""
-    why = say("Each report weighs so much for each true value; the mean is unbiased.")
-    told = (
-        (PANDAS, _estimate_in_pandas),
-        (R, _estimate_in_r),
-        (SQL, _estimate_in_sql),
-    )
-    return [
-        Program(name, "\n".join(write(path, column, labels, weights, why)))
-        for name, write in told
-    ]
-
-
-def _estimate_in_pandas(
-    path: str,
-    column: str,
-    labels: Sequence[str],
-    weights: Sequence[Sequence[float]],
-    why: str,
-) -> list[str]:
-    lines = [
-        f"    {quote_text(true)}: {{"
-        + ", ".join(
-            f"{quote_text(seen)}: {w:.10g}" for seen, w in zip(labels, row, strict=True)
-        )
-        + "},"
-        for true, row in zip(labels, weights, strict=True)
-    ]
-    reports = f"table[{quote_text(column)}].dropna().astype(str)"
-    return [
-        "import pandas as pd",
-        "",
-        f"table = {read_in_pandas(path)}",
-        f"# {why}",
-        "weights = {",
-        *lines,
-        "}",
-        f"reports = {reports}",
-        "for value, weight in weights.items():",
-        "    print(value, reports.map(weight).mean())",
-    ]
-
-
-def _estimate_in_r(
-    path: str,
-    column: str,
-    labels: Sequence[str],
-    weights: Sequence[Sequence[float]],
-    why: str,
-) -> list[str]:
-    named = ", ".join(map(quote_text, labels))
-    cells = ", ".join(f"{w:.10g}" for row in weights for w in row)
-    return [
-        f"table <- {read_in_r(path)}",
-        f"# {why}",
-        f"values <- c({named})",
-        f"weights <- matrix(c({cells}), ncol = length(values), byrow = TRUE)",
-        f"reports <- table[[{quote_text(column)}]]",
-        "seen <- match(as.character(reports[!is.na(reports)]), values)",
-        "setNames(rowMeans(weights[, seen]), values)",
-    ]
-
-
-def _estimate_in_sql(
-    path: str,
-    column: str,
-    labels: Sequence[str],
-    weights: Sequence[Sequence[float]],
-    why: str,
-) -> list[str]:
-    shares = [
-        f"  avg(CASE CAST({quote_name(column)} AS VARCHAR) "
-        + " ".join(
-            f"WHEN {quote_value(seen)} THEN {w:.10g}"
-            for seen, w in zip(labels, row, strict=True)
-        )
-        + f" END) AS {quote_name(true)}"
-        for true, row in zip(labels, weights, strict=True)
-    ]
-    return [f"-- {why}", "SELECT", ",\n".join(shares), f"FROM {read_in_sql(path)};"]

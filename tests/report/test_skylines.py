@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 import privet as pv
+from privet.microdata.finding_sentences import phrase_measure
 from privet.microdata.privacy_models.models import MODELS
-from privet.microdata.report import phrase_measure
 
 EVIL = "<b>Tom\x1b[31m</b>"
 

@@ -16,7 +16,8 @@ from privet.classifier.attacks.mitigations import (
     expect_cost,
     measure_cost,
 )
-from privet.classifier.files import CARD, FLATTENED, list_shown
+from privet.classifier.classifier_note import CARD
+from privet.classifier.files import FLATTENED, list_shown
 from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.transforms.extended_safety_transform import shared_prior
 from privet.classifier.transforms.r_closeness import accuracy_steps

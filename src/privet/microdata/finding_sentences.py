@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.findings import Audit, Finding
-from privet.languages import say, say_number
+from privet.languages import join_words, say, say_number
 from privet.microdata.dependence.told_columns import phrase_rule
 from privet.microdata.exposure.exposure import Exposure
 from privet.microdata.exposure.report import (
@@ -25,7 +25,7 @@ from privet.policy import Measure, Promise
 from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.words import escape_name, format_cell
-from privet.values.adversaries import Insider, Linker, join_words
+from privet.values.adversaries import Insider, Linker
 from privet.values.beliefs import Belief
 from privet.values.exact import percent
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+import pypdf
 import pytest
 
 import privet as pv
@@ -152,7 +152,6 @@ def test_axe_would_find_something(page: Page, tmp_path: Path) -> None:
 
 def print_pages(page: Page, file: Path) -> list[str]:
     """What stands on each page of paper, without spaces: a strip is read upwards."""
-    pypdf: Any = pytest.importorskip("pypdf")
     show(page, file, WIDTHS["wide"])
     told = page.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
     place = file.with_suffix(".pdf")

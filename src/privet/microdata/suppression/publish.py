@@ -226,7 +226,10 @@ class TopDownDisclosure:
         refined: Refinement[Any] = refine(state, watcher=watcher)
         if refined.ended != "finished" or not (self.maximal and self.improve != "no"):
             return refined
-        refined = try_orders(state, refined, weighted=self.weighted, watcher=watcher)
+        if not self.hierarchies:  # nodes go from coarse to fine, whatever they tell
+            refined = try_orders(
+                state, refined, weighted=self.weighted, watcher=watcher
+            )
         if refined.ended != "finished":
             return refined
         thorough = self.improve == "thorough"

@@ -28,7 +28,6 @@ from privet.microdata.suppression.publish import (
     ORDERED,
     TopDownDisclosure,
     build_recipe,
-    find_least_size,
 )
 from privet.microdata.suppression.top_down_disclosure import (
     Disclosure,
@@ -188,7 +187,6 @@ class _Disclosed:
             and tuple(c for c in method.ordered if c in view.names),
         )
         self._labels = _map_labels(view)
-        self._least = find_least_size(view.policy.measures)
         self._blocks = _find_blocks(view, method, rows, self._labels)
         self._hidden = [
             (j, c.hidden) for j, c in enumerate(view.columns) if c.hidden is not None
@@ -197,9 +195,7 @@ class _Disclosed:
     def screen(self, counts: Ints) -> Flags:
         """Tables in which every hidden value that is there would break a promise."""
         fine = np.ones(len(counts), dtype=bool)
-        # A value may be hidden for the size of its group alone.
-        told = self._method.maximal and self._least == 1
-        for block in self._blocks if told else ():
+        for block in self._blocks if self._method.maximal else ():
             fine &= block.find_blocked(counts)
         return fine
 
@@ -211,9 +207,7 @@ class _Disclosed:
         table = self._view.build_table(cells)
         linkers = [q.promise for q in self._view.questions]
         try:
-            setting, state = self._method.prepare(
-                table, linkers, run=Run(), least=self._least
-            )
+            setting, state = self._method.prepare(table, linkers, run=Run())
         except Infeasible:
             return False
         if isinstance(state, DisclosureState):

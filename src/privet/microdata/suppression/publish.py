@@ -21,7 +21,6 @@ from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
-from privet.microdata.privacy_models.models import find_steering
 from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
 from privet.microdata.release import (
     Release,
@@ -59,7 +58,7 @@ from privet.microdata.suppression.top_down_disclosure import (
 from privet.microdata.suppression.written_cells import spread_suppressed
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
 from privet.microdata.written_columns import LABELS, MARKED, MARKER, NULL, refuse_taken
-from privet.policy import Measure, Policy, Promise
+from privet.policy import Policy, Promise
 from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
 from privet.report.joint_reasons import INSIDER
@@ -204,13 +203,9 @@ class TopDownDisclosure:
         *,
         run: Run,
         watcher: Watcher | None = None,
-        least: int = 1,
     ) -> tuple[Recipe, Refinement[Step]]:
-        """What may be shown, and how that was found.
-
-        `least`: how many people must look alike, where a measure asks for that.
-        """
-        setting, state = self.prepare(table, promises, run=run, least=least)
+        """What may be shown, and how that was found."""
+        setting, state = self.prepare(table, promises, run=run)
         refined: Refinement[Step] = self.search(state, watcher)
         if refined.ended == "finished" and state.may_show_more():
             refined = replace(refined, ended="chosen")
@@ -226,10 +221,7 @@ class TopDownDisclosure:
         refined: Refinement[Any] = refine(state, watcher=watcher)
         if refined.ended != "finished" or not (self.maximal and self.improve != "no"):
             return refined
-        if not self.hierarchies:  # nodes go from coarse to fine, whatever they tell
-            refined = try_orders(
-                state, refined, weighted=self.weighted, watcher=watcher
-            )
+        refined = try_orders(state, refined, weighted=self.weighted, watcher=watcher)
         if refined.ended != "finished":
             return refined
         thorough = self.improve == "thorough"
@@ -237,12 +229,7 @@ class TopDownDisclosure:
         return replace(refined, steps=(*refined.steps, *steps), ended=ended)
 
     def prepare(
-        self,
-        table: Table,
-        promises: Sequence[Promise],
-        *,
-        run: Run,
-        least: int = 1,
+        self, table: Table, promises: Sequence[Promise], *, run: Run
     ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
         require_columns(self.keep, table.schema, "keep")
@@ -257,7 +244,6 @@ class TopDownDisclosure:
             run=run,
             by_promise=not self.paper,
             taxonomy=self._build_taxonomy(table) if self.hierarchies else None,
-            least=least,
         )
         if self.hidden == NULL:
             _keep_missing_hidden(setting)
@@ -348,21 +334,6 @@ def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclo
     if utility == "information" and not target:
         utility = None
     return TopDownDisclosure(**{"utility": utility, **options})
-
-
-def find_least_size(measures: Iterable[Measure]) -> int:
-    """How many people must look alike by the measures that say so.
-
-    Hiding more only makes groups larger: what is too small once is so for ever.
-    """
-    steering = [find_steering(m) for m in measures if m.population is None]
-    return max([1, *(s.least_size for s in steering if s is not None)])
-
-
-def _find_least_left(before: Audit) -> int:
-    """The same of the measures that the table does not keep as it is."""
-    left = [f.promise for f in before.findings if f.verdict is not Verdict.SAFE]
-    return find_least_size(m for m in left if isinstance(m, Measure))
 
 
 def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
@@ -543,9 +514,7 @@ def publish_suppressed(
     if unchanged:
         return publish_unchanged(table, policy, before, run)
     if recipe is None:
-        found, refined = chosen.disclose(
-            table, linkers, run=run, watcher=watcher, least=_find_least_left(before)
-        )
+        found, refined = chosen.disclose(table, linkers, run=run, watcher=watcher)
     else:
         found, refined = recipe, Refinement((), "recipe")
     fixed = list_fixed(table, chosen.keep)

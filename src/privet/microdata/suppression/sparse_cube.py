@@ -82,12 +82,8 @@ class SparseCube:
         total: Ints,
         protected: Sequence[ProtectedPeople],
         limits: Sequence[Sequence[Ceiling]],
-        *,
-        least: int = 1,
     ) -> None:
         self.attributes = tuple(attributes)
-        self.least = least
-        """How many people every group must have."""
         self.limits = [tuple(of_rule) for of_rule in limits]
         self._codes: list[Codes] = [np.asarray(c, dtype=np.int32) for c in codes]
         self._total = np.asarray(total, dtype=np.int64)
@@ -136,7 +132,6 @@ class SparseCube:
             pairs = PairCounts.of_rows(people, group, groups)
             live[pairs.group] = True
             self._raise_worst(r, pairs.n, size[pairs.group])
-        live |= self.least > 1  # whoever they are, they must stay together
         live &= rows > 1
         if live[group].mean() <= FEW if len(group) else False:
             group = self._keep_rows(live[group], group)
@@ -186,7 +181,6 @@ class SparseCube:
         # A value that fills its group changes nothing.
         some = np.flatnonzero(left > 0)
         value, whole, rest = cells.value[some], cells.total[some], left[some]
-        found.broken[value[np.minimum(whole, rest) < self.least]] = True
         for r, people in enumerate(self._protected):
             parts = self._count_rule(people, cells)
             one, other = parts.largest_inside()[some], parts.largest_outside()[some]
@@ -241,8 +235,6 @@ class SparseCube:
         total = sum_by_key(of, self._total, len(keys))
         left = sum_running(group, total)[inner]
         right = self._size[group[inner]] - left
-        small = np.minimum(left, right) < self.least
-        found.broken[:] |= mark_covered(first[small], last[small], values)
         for r, people in enumerate(self._protected):
             running = RunningCounts.of(people, of, group)
             one, other = running.below[inner], running.above[inner]
@@ -282,7 +274,6 @@ class CubeSweep:
         self._rules: list[RuleCells] = []
         self.broken = np.zeros(several, dtype=bool)
         """Which values break a promise whatever else is shown."""
-        self.broken[cells.value[cells.total < cube.least]] = True
         for people, bound in zip(cube._protected, cube._bounds, strict=True):
             if bound is not None:
                 inside = cube._count_rule(people, cells).largest_inside()
@@ -313,20 +304,9 @@ class CubeSweep:
         each is allowed after those before it, for no state on the way is finer.
         """
         low, high = self._start[i], self._start[j]
-        if self._cube.least > 1 and not self._leave_enough(low, high):
-            return False
         if j - i == 1:
             return all(rule.fits(low, high, self._left) for rule in self._rules)
         return all(rule.fit(low, high, self._left) for rule in self._rules)
-
-    def _leave_enough(self, low: int, high: int) -> bool:
-        """Whether groups are large enough without some cells, or nobody is left.
-
-        Where they are, they were so on the way: no cell has too few people itself.
-        """
-        own, left = self._cells.group[low:high], self._left.copy()
-        np.subtract.at(left, own, self._cells.total[low:high])
-        return bool(((left[own] >= self._cube.least) | (left[own] == 0)).all())
 
     def take(self, i: int, j: int) -> None:
         """Show them."""

@@ -371,7 +371,7 @@ class SweepState:
         rules = 0
         for cube in self._find_cubes(a):
             found = self._look_at(cube, a, level, codes)
-            now = np.array([float(c) for c in cube.confidences])[:, None]
+            now = np.array([[float(c)] for c in cube.confidences])
             rise += np.maximum(found.confidence - now, 0).sum(axis=0)
             broken |= found.broken
             rules += cube.rules

@@ -170,14 +170,12 @@ def prepare_disclosure(
     withheld: Callable[[Domain], Flags] | None = None,
     by_promise: bool = False,
     taxonomy: Callable[[Domain], Taxonomy | None] | None = None,
-    least: int = 1,
 ) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class.
 
     `withheld` says which values of a column, or cuts after them, stay out of question;
     `by_promise`, whether a promise about many values is one rule, as sweeps take it;
-    `taxonomy`, which nodes stand above a column's values; `least`, how many people must
-    look alike in all quasi columns, as far as sweeps are made.
+    `taxonomy`, which nodes stand above a column's values.
     """
     fixed = list_fixed(table, keep)
     asked = [query_templates(promise, table, hiding=fixed) for promise in promises]
@@ -187,13 +185,10 @@ def prepare_disclosure(
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
-    alike = _query_alike(table, questions) if least > 1 and by_promise else None
-    known = [*_list_known_columns(questions), alike.by if alike else ()]
-    named = list(dict.fromkeys(c for s in known for c in s))
+    named = list(dict.fromkeys(c for s in _list_known_columns(questions) for c in s))
     maskable = [c for c in named if c not in fixed]
     domains = table.domains(named, run)
-    tallies = [t for q in questions for t in q.tallies] + ([alike] if alike else [])
-    tallies = list(dict.fromkeys(tallies))
+    tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
     collect = _collect_promises if by_promise else _collect_templates
     rules = {s: collect(s, questions, protected) for s in sets}
     builder = CubeBuilder(questions, protected, holders)
@@ -227,10 +222,6 @@ def prepare_disclosure(
             s, rules[s], counted, maskable, meaning, swept=by_promise
         )
     ]
-    if alike:
-        axes = _Axes.of(alike.by, counted[alike], maskable, meaning)
-        total = counted[alike].total
-        built.append((SparseCube(*axes, total, [], [], least=least), {}))
     return DisclosureProblem(
         attributes,
         tuple(cube for cube, _ in built),
@@ -316,16 +307,6 @@ def _list_known_columns(questions: Sequence[TemplateQuery]) -> list[tuple[str, .
         tuple(dict.fromkeys((*k, *(c for t in q.tallies for c in t.by))))
         for k, q in zip(known, questions, strict=True)
     ]
-
-
-def _query_alike(table: Table, questions: Sequence[TemplateQuery]) -> CountQuery | None:
-    """Who looks alike in all quasi columns, by a column that some promise protects.
-
-    None: each of these is a quasi column itself, and sizes are judged in the end only.
-    """
-    quasi = tuple(c for c in table.schema.names if c in table.roles.quasi)
-    about = next((q.column for q in questions if q.column not in quasi), None)
-    return None if about is None or not quasi else CountQuery(quasi, about)
 
 
 def _query_by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:

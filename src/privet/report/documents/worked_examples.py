@@ -45,7 +45,7 @@ def quote_text(text: str) -> str:
     r"""A text as Python and R write it.
 
     >>> print(quote_text('a"b'))
-    "a\\"b"
+    "a\"b"
     """
     return json.dumps(text, ensure_ascii=False)
 

@@ -79,8 +79,8 @@ class Outcome:
     """Error on the release; None if there is none."""
     hidden: float | None = None
     """Share of the cells of the masking columns that are hidden."""
-    settled: bool = False
-    """Whether the maximal mode can add nothing to it."""
+    bits: float | None = None
+    """What its columns tell about the class, each by itself, added up."""
 
 
 Row = tuple[Case, Outcome]
@@ -205,12 +205,9 @@ def measure(bench: Bench, sensitive: Sequence[str]) -> list[Outcome]:
     ) as table:
         for threshold in data.thresholds:
             stated = promises(bench.original, sensitive, quasi, threshold)
-            outcome = Outcome(threshold, "paper", False, bench.base, removal)
-            first = released(bench, table, stated, outcome)
-            second = replace(first if first.settled else outcome, mode="maximal")
-            if not first.settled:
-                second = released(bench, table, stated, second)
-            found += [first, second]
+            for mode in MODES:
+                outcome = Outcome(threshold, mode, False, bench.base, removal)
+                found.append(released(bench, table, stated, outcome))
     return found
 
 
@@ -221,7 +218,7 @@ def released(
     try:
         release = pv.publish(table, stated, method=MODES[outcome.mode])
     except pv.Infeasible:
-        return replace(outcome, settled=True)
+        return outcome
     data, quasi = bench.data, table.roles.quasi
     cells = as_shown(bench.original, release)
     hidden = [hidden_rows(cells, column) for column in quasi]
@@ -230,8 +227,7 @@ def released(
         feasible=True,
         suppression=error(cells, data.used, bench.leaf),
         hidden=float(np.sum(hidden) / (len(quasi) * cells.total)),
-        settled=data.used == data.categorical
-        and all(is_settled(cells, rows) for rows in hidden),
+        bits=float(sum(told_bits(cells, column) for column in quasi)),
     )
 
 
@@ -246,13 +242,15 @@ def hidden_rows(cells: ClassCells, column: str) -> np.ndarray:
     return np.where(cells.codes_of(column) == code, cells.n, 0)
 
 
-def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
-    """Whether the paper's algorithm stopped only because no value may be shown.
-
-    It also stops where the hidden values of a column belong to one class. Where they
-    belong to several, or none is hidden, the maximal mode has nothing to add.
-    """
-    return len(np.unique(cells.classes[hidden > 0])) != 1
+def told_bits(cells: ClassCells, column: str) -> float:
+    """The mutual information of what is shown of a column and the class."""
+    labels, classes = cells.codes_of(column), cells.classes
+    counts = np.zeros((labels.max() + 1, classes.max() + 1))
+    np.add.at(counts, (labels, classes), cells.n)
+    joint = counts / counts.sum()
+    alone = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    some = joint > 0
+    return float((joint[some] * np.log2(joint[some] / alone[some])).sum())
 
 
 # Table 3 ----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from oracle.disclosure import Disclosure, Template
 from oracle.test_exchange import take_over
 from oracle.test_sweeps import Rule, build
 from privet.engine.protocol import CountQuery
+from privet.microdata.suppression.disclosure_orders import try_orders
 from privet.microdata.suppression.exchange import improve
 from privet.release.refine import refine
 
@@ -78,7 +79,7 @@ def sweep(made: Disclosure) -> None:
     """The same in sweeps, which have an oracle of their own."""
     rules = [Rule(t.qid, (t.value,), t.limit, t.strict) for t in made.templates]
     state = build(made, rules)
-    refine(state)
+    try_orders(state, refine(state), weighted=None)
     improve(state, thorough=False)
     take_over(made, state)
 

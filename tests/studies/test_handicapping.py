@@ -145,31 +145,11 @@ def test_what_nobody_can_keep_has_no_release(bench: handicapping.Bench) -> None:
     assert [None, None] == [o.suppression for o in found]
 
 
-def test_settled_means_that_the_maximal_mode_adds_nothing(
-    bench: handicapping.Bench,
-) -> None:
-    seen = set()
-    for sensitive in (("ill",), ("job",), ("town",), ("ill", "town")):
-        quasi = [c for c in MADE_UP.used if c not in sensitive]
-        table = pv.read(
-            bench.rows, quasi=quasi, sensitive=sensitive, target="rating", weight="n"
-        )
-        for threshold in ("0.35", "0.55", "0.9"):
-            stated = handicapping.promises(bench.original, sensitive, quasi, threshold)
-            try:
-                both = {
-                    name: pv.publish(table, stated, method=method)
-                    for name, method in handicapping.MODES.items()
-                }
-            except pv.Infeasible:
-                continue
-            cells = handicapping.as_shown(bench.original, both["paper"])
-            rows = [handicapping.hidden_rows(cells, c) for c in quasi]
-            settled = all(handicapping.is_settled(cells, r) for r in rows)
-            seen.add(settled)
-            if settled:
-                assert both["paper"].hidden == both["maximal"].hidden
-    assert {True} <= seen
+def test_bits_are_those_of_a_table_by_hand(bench: handicapping.Bench) -> None:
+    """Cooks, a third, are good and nobody else is: the job tells the whole class."""
+    thirds = -(1 / 3 * np.log2(1 / 3) + 2 / 3 * np.log2(2 / 3))
+    assert pytest.approx(thirds) == handicapping.told_bits(bench.original, "job")
+    assert 0 <= handicapping.told_bits(bench.original, "town") < 0.05
 
 
 def test_hidden_cells_are_those_of_the_release(bench: handicapping.Bench) -> None:
@@ -276,6 +256,19 @@ def test_crx_comes_out_as_in_the_paper() -> None:
     assert {True} == {o.feasible for o in found}
     assert max(o.suppression - o.base for o in found) <= 0.011
     assert 0.3 < found[0].removal - found[0].base
+
+
+@real
+@pytest.mark.parametrize(("name", "size"), [("CRX", 1), ("CRX", 4), ("German", 6)])
+def test_the_usual_search_tells_no_less_than_the_paper(name: str, size: int) -> None:
+    """Of the class, in bits, at every threshold."""
+    data, folder = uci.ALL[name], Path(os.environ[uci.VARIABLE])
+    bench = handicapping.set_up(data, folder, leaves=FEW)
+    found = handicapping.measure(bench, data.top[:size])
+    for paper, usual in zip(found[::2], found[1::2], strict=True):
+        assert paper.feasible == usual.feasible
+        if paper.bits is not None:
+            assert usual.bits >= paper.bits - 1e-9
 
 
 @real

@@ -57,7 +57,7 @@ class Worth:
 def measure_worth(attributes: Sequence[SuppressedAttribute], *, bits: bool) -> Worth:
     """What is shown of all columns is worth."""
     cells = sum(map(_count_shown, attributes))
-    return Worth(sum(map(_measure_bits, attributes)) if bits else 0.0, cells)
+    return Worth(sum(map(measure_bits, attributes)) if bits else 0.0, cells)
 
 
 def _count_shown(attribute: SuppressedAttribute) -> float:
@@ -84,7 +84,7 @@ def _count_nodes(attribute: SuppressedAttribute, rows: Ints) -> float:
     return float((rows[there] * (1 - width[of])).sum())
 
 
-def _measure_bits(attribute: SuppressedAttribute) -> float:
+def measure_bits(attribute: SuppressedAttribute) -> float:
     """The mutual information of what is shown and the class, in bits of a row."""
     found, label = np.unique(attribute.number_labels(), return_inverse=True)
     parts = np.zeros((len(found), attribute.classes.shape[1]), dtype=np.int64)

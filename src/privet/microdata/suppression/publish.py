@@ -31,6 +31,7 @@ from privet.microdata.release import (
 from privet.microdata.several_releases.outline import judge_release
 from privet.microdata.skyline.named_individuals import is_named
 from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.disclosure_orders import try_orders
 from privet.microdata.suppression.exchange import ExchangeStep, improve
 from privet.microdata.suppression.hidden_together import hide_together
 from privet.microdata.suppression.later_delivery import (
@@ -121,10 +122,11 @@ class TopDownDisclosure:
         Whether gains are weighted by the share of rows they concern, so that those of
         columns that hide few rows yet count less. None: they are, unless `paper`.
     improve
-        What is done in the end to show more: "short" tries a few exchanges, in which a
-        shown value is hidden to show others; "thorough" tries them until none helps or
-        max_seconds are over; "no" tries none. Nothing that is told becomes less, and
-        no more cells are hidden. Only where `maximal`, and utility is no function.
+        What is done in the end to show more: "short" discloses a small table again,
+        one value at a time, takes what tells most, and tries a few exchanges, in which
+        a shown value is hidden to show others; "thorough" tries them until none helps
+        or max_seconds are over; "no" tries nothing. An exchange tells no less and hides
+        no more cells. Only where `maximal`, and utility is no function.
     marker
         How a hidden value is shown.
     hierarchies
@@ -218,6 +220,12 @@ class TopDownDisclosure:
             return refine(state, watcher=watcher)
         refined: Refinement[Any] = refine(state, watcher=watcher)
         if refined.ended != "finished" or not (self.maximal and self.improve != "no"):
+            return refined
+        if not self.hierarchies:  # nodes go from coarse to fine, whatever they tell
+            refined = try_orders(
+                state, refined, weighted=self.weighted, watcher=watcher
+            )
+        if refined.ended != "finished":
             return refined
         thorough = self.improve == "thorough"
         steps, ended = improve(state, thorough=thorough, watcher=watcher)

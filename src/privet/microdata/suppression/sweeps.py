@@ -38,6 +38,17 @@ QUARTER = 4
 
 
 @dataclass(frozen=True)
+class SweepOrder:
+    """In which order values are shown while showing them is worth something."""
+
+    above_chance: bool = True
+    """Whether a gain counts only as far as chance would not give it."""
+    single: int = 0
+    """How many values are shown one at a time, each the best by then, as the paper
+    does; 0: they are shown in rounds."""
+
+
+@dataclass(frozen=True)
 class Sweep:
     """Values of a column to be shown in this order, or cuts to be made."""
 
@@ -221,9 +232,9 @@ class Offers:
     sweep: Sweep
     score: Floats
 
-    def take(self, least: float) -> Sweep:
-        """Those with at least this Score."""
-        some = np.flatnonzero(self.score >= least)
+    def take(self, least: float, most: int | None = None) -> Sweep:
+        """Those with at least this Score, and no more than so many."""
+        some = np.flatnonzero(self.score >= least)[:most]
         s = self.sweep
         return replace(s, codes=s.codes[some], gain=s.gain[some], loss=s.loss[some])
 
@@ -239,15 +250,17 @@ class SweepState:
         utility: Utility,
         maximal: bool,
         split: str,
+        order: SweepOrder | None = None,
     ) -> None:
         self.attributes = list(attributes)
         self.cubes = list(cubes)
         self.utility = utility
         self.maximal = maximal
         self.split = split
+        self.order = order or SweepOrder()
         self.start = [cube.copy() for cube in cubes]
         """The cubes with everything hidden, to begin anew."""
-        self._rounds = True
+        self._rounds, self._moves = True, 0
         self._done = set[tuple[int, int]]()
         for a, attribute in enumerate(self.attributes):
             for level in self._list_levels(a):
@@ -273,11 +286,14 @@ class SweepState:
         """The best offers of a column; once nothing is worth it, a column to finish."""
         each = range(len(self.attributes)) if self._rounds else ()
         offers = [o for o in map(self._list_offers, each) if o]
-        self._rounds = bool(offers)
-        if offers:
+        single, self._moves = self.order.single, self._moves + 1
+        self._rounds = bool(offers) and (not single or self._moves <= single)
+        if self._rounds:
             offers.sort(key=lambda o: (-o.score[0], o.sweep.loss[0]))
             best, *others = offers
             top = float(best.score[0])
+            if single:
+                return best.take(top, 1)
             rival = max((float(o.score[0]) for o in others), default=0.0)
             return best.take(min(max(rival, top / QUARTER), top) - TIE * top)
         return self._find_last_sweep() if self.maximal else None
@@ -340,7 +356,7 @@ class SweepState:
 
     def _discount(self, gain: Floats, pool: Ints, candidates: int) -> Floats:
         """Gains as far as they are above chance; only information knows chance."""
-        if self.utility.kind != "information":
+        if self.utility.kind != "information" or not self.order.above_chance:
             return gain
         rows, several = int(pool.sum()), int((pool > 0).sum())
         bar = find_bar(candidates, rows, several)
@@ -523,6 +539,20 @@ class SweepState:
             cube.part(move.attribute, attribute.number_labels())
 
     # Beginning anew -----------------------------------------------------------------
+
+    def begin_anew(self, order: SweepOrder, utility: Utility) -> SweepState:
+        """The state that shows nothing yet, to be searched in another order."""
+        attributes = [a.copy() for a in self.attributes]
+        for attribute in attributes:
+            attribute.hide_all()
+        return SweepState(
+            attributes,
+            [cube.copy() for cube in self.start],
+            utility=utility,
+            maximal=self.maximal,
+            split=self.split,
+            order=order,
+        )
 
     def count_hidden(self) -> list[int]:
         """How many values of each column are hidden, or share an interval."""

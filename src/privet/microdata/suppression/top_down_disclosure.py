@@ -99,22 +99,26 @@ class SuppressedAttribute:
         self.domain = domain
         self.classes = classes
         self.ordered = ordered
-        self.hidden = classes.sum(axis=1) > 0
         self.never = np.zeros(len(domain), dtype=bool) if never is None else never
         """Values that would break a promise whenever they are shown."""
         self.taxonomy = taxonomy
         """The nodes above the values, which may be shown in their place."""
-        self.climbed = np.full(len(domain), -1, dtype=np.int64)
-        """The level whose node each value that is not shown carries; -1: none."""
         above = taxonomy.nodes if taxonomy else ()
         self.levels: tuple[Ints, ...] = (*above, np.arange(len(domain)))
         """Per level, from coarse to fine, the node of each value; last, the values."""
-        self.forget_refused()
-        self.cuts: list[int] = []
-        """Codes after which an ordered column was cut."""
+        self.hide_all()
 
     def __len__(self) -> int:
         return len(self.domain)
+
+    def hide_all(self) -> None:
+        """Nothing is shown yet, and nothing refused."""
+        self.hidden: Flags = self.classes.sum(axis=1) > 0
+        self.climbed: Ints = np.full(len(self), -1, dtype=np.int64)
+        """The level whose node each value that is not shown carries; -1: none."""
+        self.cuts: list[int] = []
+        """Codes after which an ordered column was cut."""
+        self.forget_refused()
 
     def forget_refused(self) -> None:
         """Nothing is refused yet but what is never shown."""

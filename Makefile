@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-forgeries test-spark test-postgres test-browser docs docs-pages catalogues audit wheel fuzz lock bench bench-smoke studies studies-smoke clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-forgeries test-spark test-postgres test-browser docs docs-pages pictures catalogues audit wheel fuzz lock bench bench-smoke studies studies-smoke clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -75,6 +75,9 @@ docs: $(READY)            ## the site; broken links and missing pages are errors
 
 docs-pages: $(READY)      ## write the generated reference pages anew
 	$(BIN)/python docs/generate.py
+
+pictures: $(READY)        ## pictures of pages anew, in Debian's chromium, for the README
+	PYTHONPATH=docs $(BIN)/python -m making.page_pictures
 
 catalogues: $(READY)      ## sentences of the sources into the catalogues of every language
 	$(BIN)/python catalogues/extract.py

@@ -22,12 +22,14 @@ def beside() -> Iterator[None]:
 def on_pre_build(**_: Any) -> None:
     """Pictures that are kept as files must be what the code makes today."""
     with beside():
-        from making.screens import list_stale
-    if stale := list_stale():
-        raise ValueError(
-            f"Pictures must be what the code makes; {', '.join(stale)} in docs/assets "
-            "must be made anew: make docs-pages."
-        )
+        from making import page_pictures, screens
+    made_by = {"make docs-pages": screens, "make pictures": page_pictures}
+    for command, kind in made_by.items():
+        if stale := kind.list_stale():
+            raise ValueError(
+                f"Pictures must be what the code makes; {', '.join(stale)} in "
+                f"docs/assets must be made anew: {command}."
+            )
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:

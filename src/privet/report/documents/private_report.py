@@ -13,7 +13,7 @@ from typing import Any
 
 from privet.display import Chart
 from privet.findings import Audit, Finding
-from privet.languages import say, which_language
+from privet.languages import say, translate, which_language
 from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_promises
 from privet.report.charts import draw_exposure, draw_own_beliefs
@@ -165,7 +165,7 @@ def _list_figures(finding: Finding, before: Told | None) -> list[tuple[str, str]
         name = say("Worst case after") if was else say("Worst case")
         figures.append((name, reached))
     if finding.basis is not None:
-        figures.append((say("How it is known"), BASES[finding.basis]))
+        figures.append((say("How it is known"), translate(BASES[finding.basis])))
     return figures
 
 

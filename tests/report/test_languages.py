@@ -16,6 +16,7 @@ from privet import InputError
 from privet.languages import (
     CATALOGUES,
     LANGUAGES,
+    join_words,
     say,
     say_number,
     speak,
@@ -101,6 +102,16 @@ def test_numbers_choose_their_form() -> None:
     assert ["0 Zeilen", "1 Zeile", "2,000 Zeilen"] == said["de"]
     assert ["0 ligne", "1 ligne", "2,000 lignes"] == said["fr"]
     assert ["0 filas", "1 fila", "2,000 filas"] == said["es"]
+
+
+@pytest.mark.parametrize(
+    ("language", "joined"),
+    [("de", "a, b und c"), ("fr", "a, b et c"), ("es", "a, b y c")],
+)
+def test_words_are_joined_in_each_language(language: str, joined: str) -> None:
+    with speak(language):
+        assert joined == join_words(["a", "b", "c"])
+    assert "a, b and c" == join_words(["a", "b", "c"])
 
 
 def test_what_no_catalogue_has_stays_as_it_is() -> None:

@@ -250,6 +250,21 @@ def list_releases(ledger: Any) -> list[dict[str, Any]]:
     ]
 
 
+def name_kind(kind: str) -> str:
+    """What was released, in a word."""
+    return say(KINDS[kind]) if kind in KINDS else kind
+
+
+KINDS = {
+    "table": mark("table"),
+    "groups": mark("groups"),
+    "views": mark("views"),
+    "classifier": mark("classifier"),
+    "responses": mark("responses"),
+}
+"""Kinds of releases in words."""
+
+
 def draw_ledger(ledger: Any) -> Chart | None:
     """Which release shows which column."""
     entries = ledger.to_dict()["releases"]
@@ -262,12 +277,13 @@ def draw_ledger(ledger: Any) -> Chart | None:
     labels = dict(
         zip(columns, number_alike([shorten(c, 24) for c in columns]), strict=True)
     )
+    titles = [shorten(e["title"] or name_kind(e["kind"]), 24) for e in shown]
     names = [
-        f"{e['number']}. {shorten(e['title'] or e['kind'], 24)} ({e['made'][:10]})"
-        for e in shown
+        f"{e['number']}. {title} ({e['made'][:10]})"
+        for e, title in zip(shown, titles, strict=True)
     ]
     rows = [
-        {"release": name, "column": labels[c], "kind": e["kind"]}
+        {"release": name, "column": labels[c], "kind": name_kind(e["kind"])}
         for name, e in zip(names, shown, strict=True)
         for c in e["columns"]
         if c in labels
@@ -305,7 +321,7 @@ def _write_ledger(ledger: Any, picture: str) -> str:
         (
             e["number"],
             e["title"],
-            e["kind"],
+            name_kind(e["kind"]),
             e["made"][:10],
             "?" if e["people"] is None else f"{e['people']:,}",
             ", ".join(e["columns"]),

@@ -31,6 +31,7 @@ from privet.report.documents.document import (
     SignatureLines,
     keep_sections,
 )
+from privet.report.documents.recorded_findings import retell
 from privet.report.render import list_history
 from privet.report.words import (
     BASES,
@@ -130,10 +131,18 @@ def list_judgements(audit: Audit, before: Told | None = None) -> Section:
     found = (*audit.findings, *audit.uncovered)
     parts: list[Part] = [Picture(_name_picture(was), lambda: draw_promises(told, was))]
     parts += [
-        _judge(finding, about, was.get(about["promise"]))
+        _judge(finding, about, _find_before(finding, was.get(about["promise"])))
         for finding, about in zip(found, told, strict=True)
     ]
     return Section("promises", say("What was promised, and what was found"), parts)
+
+
+def _find_before(finding: Finding, recorded: Told | None) -> Told | None:
+    """What was found in the table itself, said in the reader's language."""
+    stated = finding.promise
+    if recorded is None or not isinstance(stated, Promise | Measure):
+        return recorded
+    return retell(recorded, stated)
 
 
 def _name_picture(before: Told) -> str:

@@ -45,6 +45,9 @@ NOBODYS = tuple(
 DOORS = ("privet.languages",)
 """Where those functions are imported from."""
 
+DOOR = SOURCES / "languages.py"
+"""Where they are written; it says how words are joined."""
+
 
 def extract() -> Catalog:
     """Every sentence that is written in the sources, with the files that say it."""
@@ -60,6 +63,8 @@ def _read_sources() -> Iterator[tuple[str, Message]]:
     """The sentences of each file that says some through the door for languages."""
     for path in sorted(SOURCES.rglob("*.py")):
         names = list_imported(ast.parse(path.read_text(encoding="utf-8")))
+        if path == DOOR:
+            names = set(KEYWORDS)
         if not names:
             continue
         own = list_sentences(path, names)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.errors import InputError, MissingExtra, suggest_names
+from privet.languages import speak, which_language
 
 HOMES = {
     "Audit": "privet.report.charts",
@@ -148,6 +149,7 @@ class Reportable(Displayed):
         format: str | None = None,  # noqa: A002 - the word users know
         public: bool = False,
         replace: bool = False,
+        language: str | None = None,
         **known: Any,
     ) -> Path:
         """Write its report to one file, whole or not at all; its place comes out.
@@ -163,6 +165,9 @@ class Reportable(Displayed):
             The note for recipients instead, of a release that was written.
         replace
             Whether to write over an existing file.
+        language
+            What its sentences and charts are written in: ``"en"``, ``"de"``, ``"fr"``
+            or ``"es"``; English unless you say so.
         known
             Of a release `custody`, the folder of its private record, and `policy`, to
             judge it by other promises than its own; of an audit `of`, the table, and
@@ -170,9 +175,10 @@ class Reportable(Displayed):
             knows: license, url, creator, published.
         """
         writer = import_module("privet.release.handover.report_file")
-        place: Path = writer.hand_over(
-            self, path, form=format, public=public, replace=replace, **known
-        )
+        with speak(language or which_language()):
+            place: Path = writer.hand_over(
+                self, path, form=format, public=public, replace=replace, **known
+            )
         return place
 
 

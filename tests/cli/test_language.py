@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from html import unescape
 from importlib.resources import as_file
 from pathlib import Path
+from shlex import split
 from string import Formatter
 
 import pytest
 
+import privet as pv
 from privet.cli import cli
 from privet.demo.tables import clinic_path
 from privet.languages import CATALOGUES, LANGUAGES, speak, translate
@@ -23,8 +26,8 @@ from .test_views import POLICY as VIEWS
 OTHERS = sorted(LANGUAGES.keys() - {"en"})
 
 OFFERED = {
-    *("audit", "classifier", "disguise", "discover", "estimate", "learn", "ledger"),
-    *("plan", "publish", "score", "skyline", "views"),
+    *("audit", "classifier", "compare", "disguise", "discover", "estimate", "learn"),
+    *("ledger", "plan", "publish", "report", "score", "skyline", "verify", "views"),
 }
 """Commands whose whole output is translated. Errors, help and progress stay English."""
 
@@ -67,6 +70,9 @@ COMMANDS = {
     "disguise": "disguise answers.csv -d design.toml -p answers.toml "
     "-o out --custody kept",
     "ledger": "ledger new ledger",
+    "compare": "compare loans.csv -p all.toml",
+    "compare limits": "compare loans.csv -p all.toml "
+    "--sweep 'nobody learns a discharge=0.6:0.8:0.1'",
 }
 
 
@@ -131,12 +137,13 @@ def test_which_commands_offer_languages() -> None:
 def test_nothing_english_is_left(
     files: Path, privet: Privet, what: str, language: str
 ) -> None:
-    done = privet(*COMMANDS[what].split(), "--language", language)
+    done = privet(*split(COMMANDS[what]), "--language", language)
     assert done.exit_code in (0, 1, 3), done.output
-    assert [] == [s for s in SENTENCES if is_in(s, done.output)], done.output
+    output = " ".join(done.output.split())  # comparisons are folded
+    assert [] == [s for s in SENTENCES if is_in(s, output)], done.output
     with speak(language):
         said = [translate(s) for s in SENTENCES]
-    assert any(is_in(s, done.output) for s in said), done.output
+    assert any(is_in(s, output) for s in said), done.output
 
 
 def test_english_is_found_where_it_is(files: Path, privet: Privet) -> None:
@@ -186,3 +193,107 @@ def test_what_travels_is_the_same_in_every_language(
         notes.add((files / f"out-{language}" / "README.txt").read_text("utf-8"))
     assert 1 == len(notes)
     assert "This is a public note" in notes.pop()
+
+
+# Reports ----------------------------------------------------------------------------
+
+
+def read_page(path: Path) -> str:
+    """What is to be read of a report, without its policy and its digests."""
+    text = re.sub(r"<(style|pre)\b.*?</\1>", " ", path.read_text("utf-8"), flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+@pytest.fixture
+def released(files: Path, privet: Privet) -> Path:
+    places = ("-o", "out", "--custody", "kept")
+    done = privet("publish", "loans.csv", "-p", "all.toml", *places)
+    assert 0 == done.exit_code, done.output
+    return files
+
+
+REPORTS = {
+    "audit": "loans.csv -p broken.toml",
+    "release": "out --custody kept",
+    "note": "out --public",
+}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("what", REPORTS)
+def test_a_whole_report_is_in_one_language(
+    released: Path, privet: Privet, what: str, language: str
+) -> None:
+    call = ("report", *REPORTS[what].split(), "--language", language)
+    for name in ("a.html", "a.md"):
+        done = privet(*call, "-o", name)
+        assert done.exit_code in (0, 1, 3), done.output
+    html = (released / "a.html").read_text("utf-8")
+    assert f'<html lang="{language}">' in html
+    for text in (
+        read_page(released / "a.html"),
+        (released / "a.md").read_text("utf-8"),
+    ):
+        assert [] == [s for s in SENTENCES if is_in(s, text)]
+    assert ("<svg" in html) == (what != "note")
+
+
+def test_a_record_keeps_its_keys(released: Path, privet: Privet) -> None:
+    found = []
+    for language in ("en", "es"):
+        call = ("report", "out", "--custody", "kept", "-o", f"{language}.json")
+        assert 0 == privet(*call, "--language", language).exit_code
+        found.append(json.loads((released / f"{language}.json").read_text("utf-8")))
+    plain, told = found
+    assert plain.keys() == told.keys()
+    assert [s["key"] for s in plain["sections"]] == [s["key"] for s in told["sections"]]
+    assert ["en", "es"] == [plain["language"], told["language"]]
+    assert "safe" == plain["verdict"] == told["verdict"]
+    assert plain["headline"] != told["headline"]
+
+
+@pytest.mark.parametrize("written", ["en", "fr"])
+def test_what_was_found_before_is_said_again(
+    files: Path, privet: Privet, written: str
+) -> None:
+    """A record keeps the sentences of its day; a report says them in its own."""
+    places = ("-o", "out", "--custody", "kept", "--language", written)
+    assert 0 == privet("publish", "loans.csv", "-p", "all.toml", *places).exit_code
+    call = ("report", "out", "--custody", "kept", "-o", "a.html", "--language", "de")
+    assert 0 == privet(*call).exit_code
+    text = read_page(files / "a.html")
+    assert "Wer weiß, dass für eine Person job = Trader" in text
+    assert "Someone who knows" not in text
+    assert "Qui sait" not in text
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_verifying_speaks(released: Path, privet: Privet, language: str) -> None:
+    done = privet("verify", "out", "--custody", "kept", "--language", language)
+    assert 0 == done.exit_code, done.output
+    assert [] == [s for s in SENTENCES if is_in(s, done.output)], done.output
+    with speak(language):
+        said = translate("Unsigned: anybody could have written this.")
+    assert said in done.output
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_classifier_is_verified_in_every_language(
+    files: Path, privet: Privet, language: str
+) -> None:
+    """Whom its promises cover is said in its manifest, in English."""
+    places = ("-o", "out", "--custody", "kept", "--language", language)
+    made = privet("classifier", "t.csv", "-p", "p.toml", *places)
+    assert made.exit_code in (0, 3), made.output
+    done = privet("verify", "out", "--language", language)
+    assert "release.json" not in done.output
+    assert done.exit_code in (0, 3), done.output
+
+
+def test_python_speaks_too(released: Path) -> None:
+    with pv.load("out") as release:
+        place = release.report("note.md", public=True, language="fr")
+        with pytest.raises(pv.InputError, match="one of en, de, fr, es; got 'xx'"):
+            release.report("other.md", public=True, language="xx")
+    assert "Note publique" in place.read_text("utf-8")
+    assert not Path("other.md").exists()

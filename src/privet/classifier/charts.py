@@ -24,6 +24,7 @@ from privet.classifier.transforms.extended_safety_transform import (
 from privet.display import Chart, Exhibit
 from privet.errors import InputError
 from privet.findings import Verdict
+from privet.languages import mark, say
 from privet.report.belief_charts import draw_promises
 from privet.report.chart_style import (
     AFTER,
@@ -96,7 +97,7 @@ def draw_amplification(
             "attribute": labels[r["attribute"]],
             "of": name,
             "doublings": most * 1.15 if r["doublings"] is None else r["doublings"],
-            "said": "without limit" if r["doublings"] is None else "",
+            "said": say("without limit") if r["doublings"] is None else "",
         }
         for name, own in series.items()
         for r in own
@@ -106,7 +107,7 @@ def draw_amplification(
     names = list(series)
     several = len(names) > 1
     y = alt.Y("attribute:N", **list_in_order(labels.values()))
-    x = alt.X("doublings:Q", title="doublings of the odds of two classes")
+    x = alt.X("doublings:Q", title=say("doublings of the odds of two classes"))
     key: dict[str, Any] = {}
     if several:
         colours = dict(zip(names, (GREY, BLUE), strict=False))
@@ -121,8 +122,11 @@ def draw_amplification(
             marks.mark_bar().encode(x=x, y=y, **key),
             marks.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N", **text),
         ),
-        f"How far each attribute can move what is believed of {shorten(target, 24)}",
-        "1 doubling: odds of 1 to 1 become 2 to 1. Attributes add up.",
+        say(
+            "How far each attribute can move what is believed of {column}",
+            column=shorten(target, 24),
+        ),
+        say("1 doubling: odds of 1 to 1 become 2 to 1. Attributes add up."),
         more,
     )
 
@@ -134,15 +138,16 @@ def _as_height(doublings: float | None) -> float:
 def _draw_views(views: ClassifierViews) -> Chart | None:
     names = [a.name for a in views.attributes]
     rows = list_doublings(views.scores, names)
-    return draw_amplification({"all": rows}, len(views.labels), views.target)
+    return draw_amplification({say("all"): rows}, len(views.labels), views.target)
 
 
 def _draw_release_amplification(release: ClassifierRelease) -> Chart | None:
     card = release.card
     names = [a.name for a in card.attributes]
-    series = {AFTER: list_doublings(card.scores, names)}
+    series = {say(AFTER): list_doublings(card.scores, names)}
     if release.made is not None:
-        series = {BEFORE: list_doublings(release.made.views.scores, names), **series}
+        before = list_doublings(release.made.views.scores, names)
+        series = {say(BEFORE): before, **series}
     return draw_amplification(series, len(card.labels), card.target)
 
 
@@ -172,8 +177,10 @@ def draw_reliability(series: Mapping[str, Sequence[Row]]) -> Chart | None:
     alt = require_altair()
     names = list(series)
     axis = alt.Scale(domain=[0, 1])
-    x = alt.X("sure:Q", scale=axis, axis=percent_axis("how sure the prediction is"))
-    y = alt.Y("right:Q", scale=axis, axis=percent_axis("how often it is right"))
+    x = alt.X(
+        "sure:Q", scale=axis, axis=percent_axis(say("how sure the prediction is"))
+    )
+    y = alt.Y("right:Q", scale=axis, axis=percent_axis(say("how often it is right")))
     colours = dict(zip(names, (GREY, BLUE), strict=False))
     shapes = alt.Scale(domain=names, range=["circle", "diamond"][: len(names)])
     key = alt.Color("of:N", **colour(colours))
@@ -194,9 +201,11 @@ def draw_reliability(series: Mapping[str, Sequence[Row]]) -> Chart | None:
                 tooltip=["of:N", "sure:Q", "right:Q", "rows:Q"],
             ),
         ),
-        "Are predictions as often right as they are sure?",
-        "On the dashed line they are; above it they are right more often than that. "
-        "Larger: more rows.",
+        say("Are predictions as often right as they are sure?"),
+        say(
+            "On the dashed line they are; above it they are right more often than "
+            "that. Larger: more rows."
+        ),
     )
 
 
@@ -217,7 +226,7 @@ def _draw_release_reliability(release: ClassifierRelease, *, X: Any, y: Any) -> 
     return draw_reliability(
         {
             name: bin_reliability(shares, labels[shares.argmax(axis=1)] == truth)
-            for name, shares in ((BEFORE, before), (AFTER, after))
+            for name, shares in ((say(BEFORE), before), (say(AFTER), after))
         }
     )
 
@@ -229,7 +238,7 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
     """What can be predicted at which closeness to a prior: a staircase."""
     if not steps:
         return None
-    alike, right = "as the original", "rightly"
+    alike, right = say("as the original"), say("rightly")
     last = max(s["r"] for s in steps) * 1.15
     rows = [
         {"r": r, "what": what, "share": s[field], "at": 2 * i + side}
@@ -245,9 +254,9 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
     x = alt.X(
         "r:Q",
         scale=alt.Scale(domain=[1, last], nice=False, **far),
-        title="beliefs within this factor of the prior",
+        title=say("beliefs within this factor of the prior"),
     )
-    y = alt.Y("share:Q", axis=percent_axis("share of people predicted"))
+    y = alt.Y("share:Q", axis=percent_axis(say("share of people predicted")))
     y = y.scale(domain=[0, 1])
     key = {
         "color": alt.Color("what:N", **colour({alike: BLUE, right: GREEN})),
@@ -265,9 +274,9 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
             marks.mark_point(color=BLUE).encode(x=x, y=y),
             marks.mark_text(align="left", dx=5, dy=-8).encode(x=x, y=y, text="said:N"),
         ),
-        "What can be predicted, how close to the prior",
-        "Beside each step, how many classes are predicted: with each more of them",
-        "beliefs must move further.",
+        say("What can be predicted, how close to the prior"),
+        say("Beside each step, how many classes are predicted."),
+        say("With each more of them beliefs must move further."),
     )
 
 
@@ -298,18 +307,18 @@ def _draw_views_closeness(views: ClassifierViews, *, prior: Any) -> Chart | None
 # Inversion --------------------------------------------------------------------------
 
 GUESSED = (
-    ("spreading classes evenly", "baseline", "baseline_near"),
-    ("the attack by itself", "alone", "alone_near"),
-    ("told the exponent", "exact", "near"),
+    (mark("spreading classes evenly"), "baseline", "baseline_near"),
+    (mark("the attack by itself"), "alone", "alone_near"),
+    (mark("told the exponent"), "exact", "near"),
 )
 """Who guesses, and which figures say how well: exactly, and nearly."""
 
 
 def draw_inversion(measured: Mapping[str, Any]) -> Chart | None:
     """How many of the original counts an inverter works out."""
-    exactly, nearly = "exactly", "nearly"
+    exactly, nearly = say("exactly"), say("nearly")
     rows = [
-        {"who": who, "what": what, "share": as_number(measured[field])}
+        {"who": say(who), "what": what, "share": as_number(measured[field])}
         for who, exact, near in GUESSED
         for what, field in ((exactly, exact), (nearly, near))
         if measured.get(field) is not None
@@ -317,9 +326,9 @@ def draw_inversion(measured: Mapping[str, Any]) -> Chart | None:
     if not rows:
         return None
     alt = require_altair()
-    names = [who for who, _, _ in GUESSED if any(r["who"] == who for r in rows)]
+    names = list(dict.fromkeys(str(r["who"]) for r in rows))
     y = alt.Y("who:N", **list_in_order(names))
-    x = alt.X("share:Q", axis=percent_axis("share of original counts worked out"))
+    x = alt.X("share:Q", axis=percent_axis(say("share of original counts worked out")))
     marks = start(rows, width=WIDTH, height=alt.Step(14))
     return finish(
         marks.mark_bar().encode(
@@ -329,9 +338,12 @@ def draw_inversion(measured: Mapping[str, Any]) -> Chart | None:
             color=alt.Color("what:N", **colour({exactly: ORANGE, nearly: GREY})),
             tooltip=["who:N", "what:N", "share:Q"],
         ),
-        "What an inverter recovers",
-        f"Of {measured['cells']:,} counts. The first is what anybody gets who knows "
-        "the class sizes alone.",
+        say("What an inverter recovers"),
+        say(
+            "Of {n} counts. The first is what anybody gets who knows the class sizes "
+            "alone.",
+            n=f"{measured['cells']:,}",
+        ),
     )
 
 
@@ -399,15 +411,16 @@ def draw_release(release: ClassifierRelease) -> Chart | None:
     return draw_promises(
         release.audit.to_dict()["findings"],
         _index_before(release),
-        "How sure somebody could be, before and after",
+        say("How sure somebody could be, before and after"),
     )
 
 
 def _write_views(views: ClassifierViews, picture: str) -> str:
     lines = [(a.name, a.kind, f"{len(a.values):,}") for a in views.attributes]
+    heads = (say("Attribute"), say("Type"), say("Values"))
     return (
         f"<div><p><strong>{escape(repr(views))}</strong></p>"
-        f"{table_as_html(('Attribute', 'Type', 'Values'), lines)}{picture}</div>"
+        f"{table_as_html(heads, lines)}{picture}</div>"
     )
 
 
@@ -422,9 +435,10 @@ def _write_release(release: ClassifierRelease, picture: str) -> str:
         )
         for p in told["promises"]
     ]
+    heads = (say("Promise"), say("Before"), say("After"))
     return (
         f"<div><p><strong>{escape(head + told['method'])}</strong></p>{picture}"
-        f"{table_as_html(('Promise', 'Before', 'After'), lines)}"
+        f"{table_as_html(heads, lines)}"
         f"<p>{escape(told['keeps'])}</p></div>"
     )
 
@@ -433,7 +447,7 @@ def _shorten_share(share: str | None) -> str:
     """A fraction, or about that much where it has many digits."""
     if share is None or len(share) <= 12:
         return share or ""
-    return f"about {as_number(share):.4g}"
+    return say("about {share}", share=f"{as_number(share):.4g}")
 
 
 EXHIBITS = {

@@ -45,7 +45,7 @@ from privet.classifier.transforms.zero_counts import (
 from privet.engine.protocol import Run
 from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
-from privet.languages import mark
+from privet.languages import PUBLIC, mark, speak
 from privet.policy import Measure, Promise
 from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
@@ -262,7 +262,9 @@ def find_differences(
     files = [f["path"] for f in content["files"]]
     stated: Stated = [*policy.promises, *policy.measures]
     found = find_wrong_files(card, folder, files, stated)
-    if content.get("covers") != describe_covered(audit(card, stated)):
+    with speak(PUBLIC):  # as it was written
+        covered = describe_covered(audit(card, stated))
+    if content.get("covers") != covered:
         found.append("covers of release.json must say whom the promises cover.")
     return found
 

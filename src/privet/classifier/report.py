@@ -504,7 +504,7 @@ def describe_work(
     facts = [
         (say("Predicts"), words.escape_name(card.target)),
         (say("Classes"), ", ".join(map(words.escape_name, card.labels))),
-        (say("It keeps"), release.keeps),
+        (say("It keeps"), say_kept(release.keeps)),
     ]
     if "exponent" in proof:
         facts.append((say("Exponent (private)"), str(proof["exponent"])))
@@ -513,7 +513,7 @@ def describe_work(
     parts: list[Part] = [
         Facts(facts),
         Grid(heads, lines, say("What predictions are made from")),
-        Listing([FLATTENED, *_say_inverter(release)]),
+        Listing([translate(FLATTENED), *_say_inverter(release)]),
     ]
     if release.made is not None:
         parts.append(_picture_amplification(release))

@@ -8,7 +8,12 @@ from typing import Any
 import click
 
 from privet.cli.answer import Answer, command
-from privet.cli.options import TableArguments, policy_option, reads_table
+from privet.cli.options import (
+    TableArguments,
+    language_option,
+    policy_option,
+    reads_table,
+)
 
 
 def _split_names(_ctx: object, _param: object, line: str | None) -> Any:
@@ -70,6 +75,7 @@ def _split_names(_ctx: object, _param: object, line: str | None) -> Any:
     type=click.Path(dir_okay=False),
     help="Write the comparison to a new private file, too: .html, .json or .md.",
 )
+@language_option
 @reads_table
 def compare(
     asked: TableArguments,

@@ -440,6 +440,7 @@ def _choose_method(
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @json_option
 @quiet_option("result")
+@language_option
 @memory_option
 @click.option(
     "--custody",

@@ -11,11 +11,13 @@ from privet.cli import terminal
 from privet.cli.answer import Answer, command
 from privet.cli.options import (
     TableArguments,
+    language_option,
     ledger_option,
     name_ledger,
     policy_option,
     reads_table,
 )
+from privet.languages import mark, say
 
 if TYPE_CHECKING:
     from privet.policy import Policy
@@ -60,6 +62,7 @@ FORMATS = ("html", "json", "markdown", "croissant", "dcat")
 )
 @click.option("--replace", is_flag=True, help="Write over an earlier report.")
 @ledger_option
+@language_option
 @reads_table
 def report(
     asked: TableArguments,
@@ -106,17 +109,17 @@ def report(
     how |= {"state": _parse_state(state)} if described else {}
     told = _hand_over(asked, place, policy, custody, ledger, **how)
     private = not (public or described)
-    asides = [*_say_unstated(chosen, state), *([PRIVATE] if private else [])]
+    asides = [*_say_unstated(chosen, state), *([say(PRIVATE)] if private else [])]
     return Answer(
         {"file": str(place), "format": chosen, "private": private, "verdict": told},
-        f"Written: {place}.",
+        say("Written: {place}.", place=place),
         verdict=told,
         quiet=str(place),
         asides=asides,
     )
 
 
-PRIVATE = "It is private: keep it where the table is kept."
+PRIVATE = mark("It is private: keep it where the table is kept.")
 
 
 def _parse_state(given: tuple[str, ...]) -> dict[str, str]:
@@ -135,11 +138,12 @@ def _say_unstated(form: str, given: tuple[str, ...]) -> list[str]:
     missing = [k for k in STATED if not any(g.startswith(f"{k}=") for g in given)]
     if form not in ("croissant", "dcat") or not missing:
         return []
-    return [f"Catalogues ask for these, too; give them with --state: {_join(missing)}."]
-
-
-def _join(names: list[str]) -> str:
-    return ", ".join(names)
+    return [
+        say(
+            "Catalogues ask for these, too; give them with --state: {names}.",
+            names=", ".join(missing),
+        )
+    ]
 
 
 def _hand_over(

@@ -19,6 +19,7 @@ from privet.classifier.publish import ClassifierRelease, publish_classifier
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit
+from privet.languages import mark, say
 from privet.microdata.information_loss.held_out_accuracy import (
     cross_validate_bayes,
     explain_unfit,
@@ -43,7 +44,7 @@ def publish_model(
 ) -> ClassifierRelease:
     """A classifier of the target that keeps every promise."""
     if table.roles.target is None:
-        raise InputError("A classifier must have a target; the table has none.")
+        raise InputError(mark("A classifier must have a target; the table has none."))
     _require_bayesian(policy, "classifier")
     run = Run(progress)
     views = count_views(table, smoothing=1, privacy=policy.privacy, run=run)
@@ -54,7 +55,10 @@ def _require_bayesian(policy: Policy, kind: str) -> list[Promise]:
     stated = [p for p in policy.promises_about(kind) if isinstance(p.against, Bayesian)]
     if not stated:
         raise InputError(
-            "The policy must hold a promise against a bayesian for this; it has none."
+            mark(
+                "The policy must hold a promise against a bayesian for this; it has "
+                "none."
+            )
         )
     return stated
 
@@ -96,7 +100,7 @@ class AnswersPlan:
     @property
     def words(self) -> str:
         """What it comes to."""
-        return f"An answer is true in {percent(self.truth)}."
+        return say("An answer is true in {share}.", share=percent(self.truth))
 
 
 def plan_answers(
@@ -105,12 +109,14 @@ def plan_answers(
     """The most truthful answers to the target that keep the policy's promises."""
     target = table.roles.target
     if target is None:
-        raise InputError("Disguised answers must have a target; the table has none.")
+        raise InputError(
+            mark("Disguised answers must have a target; the table has none.")
+        )
     stated = _require_bayesian(policy, "responses")
     run = Run(progress)
     values = [v for v in table.domains([target], run)[target].labels if v is not None]
     if len(values) < 2:
-        raise InputError("A question must have two answers at least; it has one.")
+        raise InputError(mark("A question must have two answers at least; it has one."))
     found = _find_truest(target, values, stated, run)
     design = _make_design(target, values, found)
     where = np.arange(len(values)) == 0
@@ -135,7 +141,7 @@ def _find_truest(
             (middle, high) if _judge_design(design, stated).safe else (low, middle - 1)
         )
     if low < least:
-        raise Infeasible("No answer that tells anything keeps every promise.")
+        raise Infeasible(mark("No answer that tells anything keeps every promise."))
     return Fraction(low, STEPS)
 
 

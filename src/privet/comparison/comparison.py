@@ -43,6 +43,7 @@ from privet.errors import (
     Stopped,
     warn,
 )
+from privet.languages import mark
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import bind_table, open_frame
 from privet.release.refine import Watcher
@@ -312,7 +313,10 @@ def _try_all(trial: Trial, work: Sequence[Work]) -> tuple[list[MethodResult], st
     return results, ended
 
 
-WHY = {TIME: "The time was over.", INTERRUPTED: "Stopped with Ctrl-C."}
+WHY = {
+    TIME: mark("The time was over."),
+    INTERRUPTED: mark("Stopped with Ctrl-C."),
+}
 """Why a method was not tried."""
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from privet.errors import InputError, suggest_names
 from privet.findings import Audit, Finding
+from privet.languages import mark
 from privet.values.frozen_dict import FrozenDict
 
 TABLE, VIEWS, CLASSIFIER, ANSWERS = "table", "views", "classifier", "answers"
@@ -35,23 +36,27 @@ class Figure:
 
 
 FIGURES: Mapping[str, Figure] = {
-    "ncp": Figure("normalised certainty penalty, 0 as it was, 1 nothing is shown"),
-    "cells_changed": Figure("cells that are not shown as they were"),
-    "rows_changed": Figure("rows with such a cell, or left out"),
-    "rows_left_out": Figure("rows that are not released"),
-    "discernibility": Figure("the sum over rows of how many look alike"),
-    "bits_kept": Figure("what released rows tell of whole rows", more=True),
+    "ncp": Figure(
+        mark("normalised certainty penalty, 0 as it was, 1 nothing is shown")
+    ),
+    "cells_changed": Figure(mark("cells that are not shown as they were")),
+    "rows_changed": Figure(mark("rows with such a cell, or left out")),
+    "rows_left_out": Figure(mark("rows that are not released")),
+    "discernibility": Figure(mark("the sum over rows of how many look alike")),
+    "bits_kept": Figure(mark("what released rows tell of whole rows"), more=True),
     "accuracy": Figure(
-        "how often what was learnt from the release predicts the target of original "
-        "rows, held out",
+        mark(
+            "how often what was learnt from the release predicts the target of "
+            "original rows, held out"
+        ),
         more=True,
     ),
-    "pairs_kept": Figure("pairs of columns that stand in one view", more=True),
-    "standard_error": Figure("standard error of an estimated share, at worst"),
-    "worst": Figure("the highest belief of any promise"),
-    "certain": Figure("people of whom somebody is certain"),
-    "unique": Figure("people whom nobody looks like"),
-    "seconds": Figure("how long it took"),
+    "pairs_kept": Figure(mark("pairs of columns that stand in one view"), more=True),
+    "standard_error": Figure(mark("standard error of an estimated share, at worst")),
+    "worst": Figure(mark("the highest belief of any promise")),
+    "certain": Figure(mark("people of whom somebody is certain")),
+    "unique": Figure(mark("people whom nobody looks like")),
+    "seconds": Figure(mark("how long it took")),
 }
 """Every figure, by its name."""
 

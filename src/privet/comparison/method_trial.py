@@ -40,6 +40,7 @@ from privet.errors import (
     TooLarge,
 )
 from privet.findings import Audit
+from privet.languages import mark
 from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.microdata.release import Release
 from privet.policy import Policy
@@ -61,7 +62,7 @@ REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
 )
 """What is said of a method that gives no release, by why."""
 
-NO_MEMORY = "There is too little memory."
+NO_MEMORY = mark("There is too little memory.")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def describe_table(blank: MethodResult, release: Any) -> MethodResult:
     return replace(blank, **{**told, **own})
 
 
-EARLY = "Its search was stopped; with more time more may be shown."
+EARLY = mark("Its search was stopped; with more time more may be shown.")
 
 
 def describe_audit(found: Audit, *, exposure: bool = False) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from privet.comparison.method_figures import (
     TABLE,
     MethodResult,
 )
-from privet.languages import say
-from privet.report.comparison_charts import draw_comparison
+from privet.languages import mark, say, say_number, translate
+from privet.report.comparison_charts import draw_comparison, name_figure
 from privet.report.documents.document import (
     Document,
     Grid,
@@ -24,6 +24,7 @@ from privet.report.documents.document import (
     Picture,
     Section,
     keep_sections,
+    say_verdict,
 )
 from privet.report.documents.private_report import (
     describe_method,
@@ -41,28 +42,43 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MARK = "*"
-LEGEND = f"{MARK}: no other release is better in {{}} and as good in all of them."
-PRIVATE = (
+LEGEND = mark(
+    "{mark}: no other release is better in {aims} and as good in all of them."
+)
+PRIVATE = mark(
     "These figures tell of the private table. Keep them where the table is kept; do "
     "not send them along with a release."
 )
 COLUMNS = {
-    "ncp": "NCP",
-    "cells_changed": "cells",
-    "accuracy": "accuracy",
-    "worst": "worst",
-    "certain": "certain",
-    "seconds": "s",
+    "ncp": mark("NCP"),
+    "cells_changed": mark("cells"),
+    "accuracy": mark("accuracy"),
+    "worst": mark("worst"),
+    "certain": mark("certain"),
+    "seconds": mark("s"),
 }
 """The figures of the table on a terminal, and what stands above them."""
 MEANINGS = {
-    "ncp": "NCP, of known columns: 0 is as it was, 1 shows nothing (buckets keep them, "
-    "and part sensitive values from people instead)",
-    "cells_changed": "cells: the share that is not as it was",
-    "accuracy": "accuracy: of the target, learnt from the release, on original rows",
-    "worst": "worst: the highest belief of any promise",
-    "certain": "certain: people of whom somebody is",
+    "ncp": mark(
+        "NCP, of known columns: 0 is as it was, 1 shows nothing (buckets keep them, "
+        "and part sensitive values from people instead)"
+    ),
+    "cells_changed": mark("cells: the share that is not as it was"),
+    "accuracy": mark(
+        "accuracy: of the target, learnt from the release, on original rows"
+    ),
+    "worst": mark("worst: the highest belief of any promise"),
+    "certain": mark("certain: people of whom somebody is"),
 }
+
+
+def head_figure(name: str) -> str:
+    """What stands above a figure.
+
+    >>> head_figure("cells_changed"), head_figure("bits_kept")
+    ('cells', 'bits kept')
+    """
+    return say(COLUMNS[name]) if name in COLUMNS else name_figure(name)
 
 
 def show_figure(name: str, value: float | None, cells: int = 0) -> str:
@@ -124,20 +140,37 @@ def find_verdict(found: Comparison) -> str:
 def write_headline(found: Comparison) -> str:
     """The best release in a sentence."""
     tried = sum(r.verdict != NOT_TRIED for r in found.results)
-    early = "" if found.complete else " Not everything was tried to its end."
-    of = f"{tried} of {len(found.results)}" if early else f"{tried}"
-    of += " method" if len(found.results) == 1 else " methods"
+    early = "" if found.complete else say("Not everything was tried to its end.")
+    of = _count_tried(tried, len(found.results), early=bool(early))
     best = found.best
     if best is None:
-        return f"Of {of} none gives a table that keeps every promise.{early}"
+        none = say(
+            "Of {methods} none gives a table that keeps every promise.", methods=of
+        )
+        return f"{none} {early}".strip()
     kept = sum(r.kept and r.publishes == best.publishes for r in found.results)
     kept -= any(r.name == AS_IT_IS and r.kept for r in found.results)
-    value = show_figure(found.by, best.figures.get(found.by))
-    name = COLUMNS.get(found.by, found.by.replace("_", " "))
-    return (
-        f"Of {of} {kept} {'gives' if kept == 1 else 'give'} a table that keeps every "
-        f"promise; {best.name} is first by {name}: {value}.{early}"
+    first = say_number(
+        "Of {methods} {n} gives a table that keeps every promise; {best} is first by "
+        "{figure}: {value}.",
+        "Of {methods} {n} give a table that keeps every promise; {best} is first by "
+        "{figure}: {value}.",
+        kept,
+        methods=of,
+        best=best.name,
+        figure=head_figure(found.by),
+        value=show_figure(found.by, best.figures.get(found.by)),
     )
+    return f"{first} {early}".strip()
+
+
+def _count_tried(tried: int, every: int, *, early: bool) -> str:
+    """How many methods were tried, and of how many where not all were."""
+    if early:
+        return say_number(
+            "{tried} of {n} method", "{tried} of {n} methods", every, tried=tried
+        )
+    return say_number("{n} method", "{n} methods", tried)
 
 
 def _list_shown(found: Comparison) -> list[str]:
@@ -159,12 +192,12 @@ def _is_measured(result: MethodResult) -> bool:
 def list_cells(found: Comparison) -> tuple[list[str], list[list[str]]]:
     """The headings and the lines of the table."""
     names, front = _list_shown(found), found.pareto
-    heads = ["", "method", "verdict", *(COLUMNS.get(n, n) for n in names)]
+    heads = ["", say("method"), say("verdict"), *map(head_figure, names)]
     lines = [
         [
             MARK if r.name in front else "",
             escape_name(r.name),
-            r.verdict,
+            say_verdict(r.verdict),
             *(show_figure(n, r.figures.get(n), count_cells(r)) for n in names),
         ]
         for r in _list_ranked(found)
@@ -176,7 +209,9 @@ def _list_others(found: Comparison) -> list[str]:
     """Everything that is no line of the table, and what its lines do not say."""
     ranked = {r.name for r in _list_ranked(found)}
     return [
-        _describe_other(r) if r.name not in ranked else f"{r.name}: {r.reason}"
+        _describe_other(r)
+        if r.name not in ranked
+        else f"{r.name}: {translate(r.reason)}"
         for r in found.results
         if r.name not in ranked or r.reason
     ]
@@ -184,20 +219,21 @@ def _list_others(found: Comparison) -> list[str]:
 
 def _describe_other(result: MethodResult) -> str:
     told = [
-        f"{FIGURES[n].words}: {show_figure(n, result.figures[n])}"
+        f"{translate(FIGURES[n].words)}: {show_figure(n, result.figures[n])}"
         for n in ("accuracy", "pairs_kept", "standard_error")
         if result.kept and n in result.figures
     ]
-    said = ". ".join(t for t in (*told, result.reason.rstrip(".")) if t)
-    return f"{escape_name(result.name)}: {result.verdict}. {said}.".replace(". .", ".")
+    said = ". ".join(t for t in (*told, translate(result.reason).rstrip(".")) if t)
+    head = f"{escape_name(result.name)}: {say_verdict(result.verdict)}."
+    return f"{head} {said}.".replace(". .", ".")
 
 
 def _explain_columns(found: Comparison) -> list[str]:
     shown = _list_shown(found)
-    words = "; ".join(m for n, m in MEANINGS.items() if n in shown)
-    aims = [COLUMNS.get(o, o.replace("_", " ")) for o in found.objectives]
-    joined = f"{', '.join(aims[:-1])} or {aims[-1]}" if len(aims) > 1 else aims[0]
-    return [LEGEND.format(joined), f"{words}."]
+    words = "; ".join(say(m) for n, m in MEANINGS.items() if n in shown)
+    *most, last = [head_figure(o) for o in found.objectives]
+    aims = say("{first} or {second}", first=", ".join(most), second=last)
+    return [say(LEGEND, mark=MARK, aims=aims if most else last), f"{words}."]
 
 
 def align_cells(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
@@ -231,7 +267,7 @@ def comparison_as_text(found: Comparison) -> str:
     rest = _list_others(found)
     if rest:
         parts.append(_fold(rest))
-    return "\n\n".join([*parts, _fold([*found.notes, PRIVATE])])
+    return "\n\n".join([*parts, _fold([*found.notes, say(PRIVATE)])])
 
 
 def comparison_as_rich(found: Comparison) -> RenderableType:
@@ -246,7 +282,7 @@ def comparison_as_rich(found: Comparison) -> RenderableType:
         parts += [Text(line, "dim") for line in _explain_columns(found)]
     rest = _list_others(found)
     parts += [Text(), *map(Text, rest)] if rest else []
-    return Group(*parts, *map(Text, found.notes), Text(), Text(PRIVATE, "dim"))
+    return Group(*parts, *map(Text, found.notes), Text(), Text(say(PRIVATE), "dim"))
 
 
 def _draw_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
@@ -283,17 +319,19 @@ def summarise_tradeoff(found: Tradeoff) -> dict[str, Any]:
 
 def write_tradeoff_headline(found: Tradeoff) -> str:
     """What was swept, and by what it is judged."""
-    early = "" if found.complete else " Not everything was tried."
-    name = COLUMNS.get(found.by, found.by.replace("_", " "))
-    many = len(found.limits)
-    limits = "1 limit" if many == 1 else f"{many} limits"
-    return (
-        f"What {limits} of {found.swept!r} cost{'s' if many == 1 else ''}, by {name} "
-        f"({FIGURES[found.by].words}).{early}"
+    early = "" if found.complete else say("Not everything was tried.")
+    told = say_number(
+        "What {n} limit of {promise} costs, by {figure} ({meaning}).",
+        "What {n} limits of {promise} cost, by {figure} ({meaning}).",
+        len(found.limits),
+        promise=repr(found.swept),
+        figure=head_figure(found.by),
+        meaning=translate(FIGURES[found.by].words),
     )
+    return f"{told} {early}".strip()
 
 
-RUNNING = (
+RUNNING = mark(
     "The best release that keeps each limit. One found for a stricter limit keeps "
     "every looser one, too, and stands there where it is better (=)."
 )
@@ -337,7 +375,8 @@ def _list_unreached(found: Tradeoff) -> list[str]:
     for method in found.methods:
         own = [p for p in found.points if p.method == method]
         if own and all(p.best is None for p in own):
-            lines.append(f"{method}: {own[0].result.verdict}. {own[0].result.reason}")
+            verdict = say_verdict(own[0].result.verdict)
+            lines.append(f"{method}: {verdict}. {translate(own[0].result.reason)}")
     return lines
 
 
@@ -345,9 +384,9 @@ def tradeoff_as_text(found: Tradeoff) -> str:
     """Plain text."""
     heads, lines = list_tradeoff_cells(found)
     table = _split_wide(heads, lines)
-    last = [*_list_unreached(found), *found.notes, PRIVATE]
+    last = [*_list_unreached(found), *found.notes, say(PRIVATE)]
     return "\n\n".join(
-        [_fold([write_tradeoff_headline(found)]), table, _fold([RUNNING, *last])]
+        [_fold([write_tradeoff_headline(found)]), table, _fold([say(RUNNING), *last])]
     )
 
 
@@ -383,9 +422,9 @@ def tradeoff_as_rich(found: Tradeoff) -> RenderableType:
         Text(),
         Text(_split_wide(heads, lines)),
         Text(),
-        Text(RUNNING, "dim"),
+        Text(say(RUNNING), "dim"),
         *map(Text, last),
-        Text(PRIVATE, "dim"),
+        Text(say(PRIVATE), "dim"),
     )
 
 

@@ -41,6 +41,7 @@ from privet.display import Tabulated
 from privet.engine.protocol import Listener, Progress, Run, limit_time
 from privet.errors import InputError, PrivetError, Stopped, warn
 from privet.findings import Verdict
+from privet.languages import mark
 from privet.microdata.linkage import settle_rules
 from privet.policy import Policy
 from privet.policy.policy import Stated
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 USUAL = ("disclosure", "mondrian", "same-cuts", "buckets", "full-domain")
 """Methods that are swept unless others are named: the fast ones."""
 
-NOT_KEPT = (
+NOT_KEPT = mark(
     "Results are not kept from run to run where earlier releases are judged, too: they "
     "may change."
 )

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.display import Chart
+from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     AFTER,
     BEFORE,
@@ -43,15 +44,18 @@ Summary = Mapping[str, Any]
 NAME = 48
 """Letters of a promise's name."""
 
-NOTHING = "knowing nothing"
+NOTHING = mark("knowing nothing")
 """What the prior is called."""
 
 ENDS = {
-    "safe": "kept",
-    "breach": "broken",
-    "undecided": "undecided",
+    "safe": mark("kept"),
+    "breach": mark("broken"),
+    "undecided": mark("undecided"),
 }
 """What is said of the point where a belief ends."""
+
+LIMIT = mark("limit")
+"""What the limit of a promise is called."""
 
 COLOURS = {
     NOTHING: GREY,
@@ -105,7 +109,7 @@ def list_nearest(findings: Sequence[Summary]) -> list[Summary]:
 def draw_promises(
     findings: Sequence[Summary],
     before: Mapping[str, Summary] | None = None,
-    title: str = "How sure somebody could be, promise by promise",
+    title: str = "",
 ) -> Chart | None:
     """The worst belief of each promise beside its limit; nearest to breaking first.
 
@@ -123,12 +127,16 @@ def draw_promises(
     alt = require_altair()
     size = {"width": WIDTH, "height": alt.Step(STEP)}
     y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X("belief:Q", scale=alt.Scale(domain=[0, 1]), axis=percent_axis("how sure"))
+    x = alt.X(
+        "belief:Q", scale=alt.Scale(domain=[0, 1]), axis=percent_axis(say("how sure"))
+    )
     spans = _find_spans(rows)
     lines = start(spans, **size).mark_rule(strokeWidth=1.5, color=GREY)
-    limits = [r for r in rows if r["what"] == "limit"]
-    shown = [r for r in rows if r["what"] != "limit"]
-    said = [n for n in COLOURS if any(r["what"] == n for r in shown)]
+    limits = [r for r in rows if r["what"] == say(LIMIT)]
+    shown = [r for r in rows if r["what"] != say(LIMIT)]
+    told = [n for n in COLOURS if any(r["what"] == say(n) for r in shown)]
+    said = [say(n) for n in told]
+    colours = dict(zip(said, (COLOURS[n] for n in told), strict=True))
     points = start(shown).mark_point(size=80, filled=True, opacity=1)
     return finish(
         alt.layer(
@@ -139,18 +147,22 @@ def draw_promises(
             points.encode(
                 x=x,
                 y=y,
-                color=alt.Color("what:N", **colour({n: COLOURS[n] for n in said})),
+                color=alt.Color("what:N", **colour(colours)),
                 shape=alt.Shape(
                     "what:N",
-                    scale=alt.Scale(domain=said, range=[SHAPES[n] for n in said]),
+                    scale=alt.Scale(domain=said, range=[SHAPES[n] for n in told]),
                     legend=alt.Legend(title=None),
                 ),
                 tooltip=_hints(),
             ),
         ),
-        title,
-        "The upright line is the limit"
-        + ("; the promise nearest to breaking comes first." if first[1:] else "."),
+        title or say("How sure somebody could be, promise by promise"),
+        say(
+            "The upright line is the limit; the promise nearest to breaking comes "
+            "first."
+        )
+        if first[1:]
+        else say("The upright line is the limit."),
         more,
     )
 
@@ -165,10 +177,10 @@ def _list_points(name: str, finding: Summary, before: Summary | None) -> list[Ro
         NOTHING: finding["prior"],
         BEFORE: None if before is None else before["posterior"],
         ENDS.get(finding["verdict"], "undecided"): finding["posterior"],
-        "limit": None if level is None else str(level),
+        LIMIT: None if level is None else str(level),
     }
     return [
-        {"promise": name, "what": what, "belief": as_number(share), "exact": share}
+        {"promise": name, "what": say(what), "belief": as_number(share), "exact": share}
         for what, share in told.items()
         if share is not None
     ]
@@ -178,7 +190,7 @@ def _find_spans(rows: Sequence[Row]) -> list[Row]:
     """From the least to the largest belief of each promise."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        if row["what"] != "limit":
+        if row["what"] != say(LIMIT):
             found.setdefault(row["promise"], []).append(row["belief"])
     return [{"promise": p, "low": min(b), "high": max(b)} for p, b in found.items()]
 
@@ -188,7 +200,7 @@ def _find_spans(rows: Sequence[Row]) -> list[Row]:
 
 def draw_finding(finding: Summary) -> Chart | None:
     """One promise: what was believed before, the worst case, and the limit."""
-    return draw_promises([finding], title="How sure somebody could be")
+    return draw_promises([finding], title=say("How sure somebody could be"))
 
 
 def draw_counts(finding: Summary) -> Chart | None:
@@ -196,41 +208,53 @@ def draw_counts(finding: Summary) -> Chart | None:
     witness = finding["witness"]
     if not witness or not witness.get("of") or "prior_of" not in witness:
         return None
-    counted = witness["counted"]
-    fit, all_ = "who fit what is known", "everybody"
+    having, lacking = say("with the value"), say("without it")
     told = [
-        (all_, witness["prior_count"], witness["prior_of"]),
-        (fit, witness["count"], witness["of"]),
+        (EVERYBODY, witness["prior_count"], witness["prior_of"]),
+        (FITTING, witness["count"], witness["of"]),
     ]
     rows = [
         {
-            "who": f"{who}: {part:,} of {whole:,}",
+            "who": say(who, n=f"{part:,}", all=f"{whole:,}"),
             "what": what,
+            "at": at,
             "share": n / whole,
             "count": n,
         }
         for who, part, whole in told
         if whole
-        for what, n in (("with the value", part), ("without it", whole - part))
+        for at, (what, n) in enumerate(((having, part), (lacking, whole - part)))
     ]
     alt = require_altair()
-    colours = {"with the value": BLUE, "without it": GREY}
+    colours = {having: BLUE, lacking: GREY}
     bars = start(rows, width=WIDTH, height=alt.Step(STEP + 6)).mark_bar(
         stroke=None, height={"band": 0.7}
     )
     return finish(
         bars.encode(
-            x=alt.X("share:Q", axis=percent_axis(f"share of {counted}")),
+            x=alt.X("share:Q", axis=percent_axis(_say_share(witness["counted"]))),
             y=alt.Y("who:N", **list_in_order(r["who"] for r in rows)),
             color=alt.Color("what:N", **colour(colours)),
-            order=alt.Order("what:N"),
+            order=alt.Order("at:Q"),
             tooltip=["who:N", "what:N", "count:Q"],
         ),
-        "By which counts",
-        f"{percent(Fraction(witness['prior_count'], witness['prior_of']))} of "
-        f"everybody, {percent(Fraction(witness['count'], witness['of']))} of those "
-        "who fit.",
+        say("By which counts"),
+        say(
+            "{prior} of everybody, {share} of those who fit.",
+            prior=percent(Fraction(witness["prior_count"], witness["prior_of"])),
+            share=percent(Fraction(witness["count"], witness["of"])),
+        ),
     )
+
+
+EVERYBODY = mark("everybody: {n} of {all}")
+FITTING = mark("who fit what is known: {n} of {all}")
+"""Who is counted."""
+
+
+def _say_share(counted: str) -> str:
+    """What an axis of shares is called."""
+    return say("share of {counted}", counted=translate(counted))
 
 
 # People -----------------------------------------------------------------------------
@@ -274,10 +298,10 @@ def draw_beliefs(
     x = alt.X(
         "sure:Q",
         scale=alt.Scale(domain=[0, 1]),
-        axis=percent_axis("somebody is at least so sure of their value"),
+        axis=percent_axis(say("somebody is at least so sure of their value")),
     )
     most = max(r["people"] for r in rows)
-    y = alt.Y("people:Q", axis=count_axis(counted, most))
+    y = alt.Y("people:Q", axis=count_axis(translate(counted), most))
     shown = dict(zip(names, _pick_colours(names), strict=True))
     key: dict[str, Any] = {"color": alt.value(BLUE)}
     if len(names) > 1:
@@ -294,29 +318,40 @@ def draw_beliefs(
         marks.mark_line().encode(x=x, y=y, tooltip=hints, **key),
         *_draw_limits(limits),
     ]
-    certain = [
-        f"{'' if len(told) == 1 else f'{name}, '}somebody is certain of "
-        f"{bins[-1]:,} of {sum(bins):,}"
+    said = "; ".join(
+        say(
+            CERTAIN if len(told) == 1 else CERTAIN_OF,
+            name=name,
+            n=f"{bins[-1]:,}",
+            all=f"{sum(bins):,}",
+        )
         for name, bins in told.items()
-    ]
-    said = "; ".join(certain)
+    )
     return finish(
         alt.layer(*layers),
-        f"Of how many people somebody is how sure of {shorten(column)}",
+        say(
+            "Of how many people somebody is how sure of {column}",
+            column=shorten(column),
+        ),
         f"{said[:1].upper()}{said[1:]}.",
         _explain_limits(limits),
     )
 
 
+CERTAIN = mark("somebody is certain of {n} of {all}")
+CERTAIN_OF = mark("{name}, somebody is certain of {n} of {all}")
+"""Of how many people somebody is certain, where there is one table, or several."""
+
+
 def _pick_colours(names: Sequence[str]) -> list[str]:
-    fixed = {BEFORE: GREY, AFTER: BLUE}
+    fixed = {say(BEFORE): GREY, say(AFTER): BLUE}
     return [fixed.get(n) or SERIES[i % len(SERIES)] for i, n in enumerate(names)]
 
 
 def _explain_limits(limits: Sequence[Fraction]) -> str:
     if len(set(limits)) > 1:
-        return "The upright lines are limits of the policy."
-    return "The upright line is a limit of the policy." if limits else ""
+        return say("The upright lines are limits of the policy.")
+    return say("The upright line is a limit of the policy.") if limits else ""
 
 
 def _draw_limits(limits: Sequence[Fraction]) -> list[Chart]:
@@ -346,8 +381,12 @@ def draw_people(findings: Sequence[Summary]) -> Chart | None:
         {
             "promise": name,
             "people": f["people_above"],
-            "said": f"{f['people_above']:,} (in {f['groups_above']:,} of "
-            f"{f['groups']:,} groups)",
+            "said": say(
+                "{people} (in {n} of {all} groups)",
+                people=f"{f['people_above']:,}",
+                n=f"{f['groups_above']:,}",
+                all=f"{f['groups']:,}",
+            ),
         }
         for name, f in zip(names, first, strict=True)
     ]
@@ -355,12 +394,12 @@ def draw_people(findings: Sequence[Summary]) -> Chart | None:
     bars = start(rows, width=WIDTH - 100, height=alt.Step(STEP))
     y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
     most = first[0]["people_above"]
-    x = alt.X("people:Q", axis=count_axis("people beyond the limit", most))
+    x = alt.X("people:Q", axis=count_axis(say("people beyond the limit"), most))
     return finish(
         alt.layer(
             bars.mark_bar(color=ORANGE, height={"band": 0.6}).encode(x=x, y=y),
             bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
         ),
-        "Of how many people somebody is too sure",
+        say("Of how many people somebody is too sure"),
         more,
     )

@@ -19,6 +19,7 @@ from typing import Any
 
 from privet.display import Chart
 from privet.errors import MissingExtra
+from privet.languages import mark, say
 from privet.report.words import escape_name
 
 Row = dict[str, Any]
@@ -42,8 +43,11 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4])
 """What goes with the colours, for lines."""
 
-BEFORE, AFTER = "before", "after"
+BEFORE, AFTER = mark("before"), mark("after")
 """What a legend calls a table, and what is released of it."""
+
+COUNTED = (mark("people"), mark("rows"), mark("chances"))
+"""What charts count, as their axes call it."""
 
 VERDICTS = {
     "safe": GREEN,
@@ -165,7 +169,7 @@ def shorten(label: object, longest: int = LONGEST) -> str:
     >>> shorten("a" * 30 + "b" * 30, 11)
     'aaaaa…bbbbb'
     """
-    text = "missing" if label is None else show(label)
+    text = say("missing") if label is None else show(label)
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
@@ -191,7 +195,7 @@ def number_alike(labels: Sequence[str]) -> list[str]:
 def take_first(rows: Sequence[Any], most: int = MOST) -> tuple[list[Any], str]:
     """The first rows, and how many more there are, in words."""
     left = len(rows) - most
-    return list(rows[:most]), f"and {left:,} more" if left > 0 else ""
+    return list(rows[:most]), say("and {n} more", n=f"{left:,}") if left > 0 else ""
 
 
 def as_number(share: object) -> float | None:

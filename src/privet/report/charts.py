@@ -9,6 +9,7 @@ from typing import Any
 
 from privet.display import Chart, Exhibit
 from privet.findings import Audit
+from privet.languages import mark, say
 from privet.policy import Measure, Policy, Promise
 from privet.report import render
 from privet.report.belief_charts import (
@@ -76,7 +77,7 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
     told = [{**r, "what": n} for r, n in zip(first, names, strict=True)]
     people = exposure["people"]
     y = alt.Y("what:N", **list_in_order(names), axis=alt.Axis(labelLimit=340))
-    x = alt.X("share:Q", axis=percent_axis("share of people"))
+    x = alt.X("share:Q", axis=percent_axis(say("share of people")))
     x = x.scale(domain=[0, 1])
     bars = start(told, width=WIDTH - 60, height=alt.Step(STEP))
     return finish(
@@ -84,9 +85,15 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
             bars.mark_bar().encode(x=x, y=y, tooltip=["what:N", "people:Q"]),
             bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
         ),
-        "What is told, promised or not",
-        f"Of {people:,} people, for somebody who knows {_join_known(exposure)}.",
-        "A limit that is numbered is set for several values: in the policy's order."
+        say("What is told, promised or not"),
+        say(
+            "Of {n} people, for somebody who knows {known}.",
+            n=f"{people:,}",
+            known=_join_known(exposure),
+        ),
+        say(
+            "A limit that is numbered is set for several values: in the policy's order."
+        )
         if names != [r["what"] for r in first]
         else "",
         more,
@@ -96,22 +103,28 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
 def _join_known(exposure: Mapping[str, Any]) -> str:
     names = [shorten(c, 20) for c in exposure["known"]]
     some, more = take_first(names, 5)
-    return ", ".join([*some, *([more] if more else [])]) or "the table alone"
+    return ", ".join([*some, *([more] if more else [])]) or say("the table alone")
 
 
 def _list_exposed(exposure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     people = exposure["people"]
     if not people:
         return
-    yield _tell("unique", exposure["unique"], people)
+    yield _tell(say("unique"), exposure["unique"], people)
     for column, told in exposure["columns"].items():
         name = shorten(column, 24)
-        yield _tell(f"{name}: certain", told["certain"], people)
+        yield _tell(say("{column}: certain", column=name), told["certain"], people)
         for beyond in told["beyond"]:
             strict = "below" in beyond["limit"]
             level = percent(Fraction(next(iter(beyond["limit"].values()))))
-            sure = f"{'at least' if strict else 'more than'} {level} sure"
-            yield _tell(f"{name}: {sure}", beyond["people"], people)
+            sentence = AT_LEAST if strict else MORE_THAN
+            sure = say(sentence, column=name, level=level)
+            yield _tell(sure, beyond["people"], people)
+
+
+AT_LEAST = mark("{column}: at least {level} sure")
+MORE_THAN = mark("{column}: more than {level} sure")
+"""How sure somebody is beyond a limit."""
 
 
 def _tell(what: str, n: int, people: int) -> dict[str, Any]:
@@ -132,7 +145,7 @@ def draw_own_beliefs(exposure: Mapping[str, Any], column: str | None) -> Chart |
     if name not in columns:
         return None
     bins = columns[name]["own_belief"]
-    return draw_beliefs({"all": bins}, list_levels(exposure, name), column=name)
+    return draw_beliefs({say("all"): bins}, list_levels(exposure, name), column=name)
 
 
 def _read_exposure(audit: Audit) -> dict[str, Any] | None:
@@ -203,7 +216,7 @@ def draw_policy(policy: Policy) -> Chart | None:
     alt = require_altair()
     bars = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
     y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X("sure:Q", axis=percent_axis("how sure somebody may be, at the most"))
+    x = alt.X("sure:Q", axis=percent_axis(say("how sure somebody may be, at the most")))
     x = x.scale(domain=[0, 1])
     return finish(
         alt.layer(
@@ -211,14 +224,14 @@ def draw_policy(policy: Policy) -> Chart | None:
             bars.mark_tick(color=ORANGE, thickness=3).encode(x=x, y=y),
             bars.mark_text(align="left", dx=6).encode(x=x, y=y, text="said:N"),
         ),
-        "What is promised",
+        say("What is promised"),
         more,
     )
 
 
 def _write_policy(policy: Policy, picture: str) -> str:
-    title = escape(escape_name(policy.title or "Policy"))
-    heads = ("Name", "Promised")
+    title = escape(escape_name(policy.title or say("Policy")))
+    heads = (say("Name"), say("Promised"))
     lines = [(p["name"], p["promised"]) for p in list_promised(policy)]
     return (
         f"<div><p><strong>{title}</strong></p>"
@@ -237,6 +250,21 @@ def list_releases(ledger: Any) -> list[dict[str, Any]]:
     ]
 
 
+def name_kind(kind: str) -> str:
+    """What was released, in a word."""
+    return say(KINDS[kind]) if kind in KINDS else kind
+
+
+KINDS = {
+    "table": mark("table"),
+    "groups": mark("groups"),
+    "views": mark("views"),
+    "classifier": mark("classifier"),
+    "responses": mark("responses"),
+}
+"""Kinds of releases in words."""
+
+
 def draw_ledger(ledger: Any) -> Chart | None:
     """Which release shows which column."""
     entries = ledger.to_dict()["releases"]
@@ -249,12 +277,13 @@ def draw_ledger(ledger: Any) -> Chart | None:
     labels = dict(
         zip(columns, number_alike([shorten(c, 24) for c in columns]), strict=True)
     )
+    titles = [shorten(e["title"] or name_kind(e["kind"]), 24) for e in shown]
     names = [
-        f"{e['number']}. {shorten(e['title'] or e['kind'], 24)} ({e['made'][:10]})"
-        for e in shown
+        f"{e['number']}. {title} ({e['made'][:10]})"
+        for e, title in zip(shown, titles, strict=True)
     ]
     rows = [
-        {"release": name, "column": labels[c], "kind": e["kind"]}
+        {"release": name, "column": labels[c], "kind": name_kind(e["kind"])}
         for name, e in zip(names, shown, strict=True)
         for c in e["columns"]
         if c in labels
@@ -273,19 +302,26 @@ def draw_ledger(ledger: Any) -> Chart | None:
             y=alt.Y("release:N", **list_in_order(names)),
             color=alt.Color("kind:N", **colour(colours)),
         ),
-        "Which release shows which column",
+        say("Which release shows which column"),
         more,
-        f"columns: {left}" if left else "",
+        say("columns: {more}", more=left) if left else "",
     )
 
 
 def _write_ledger(ledger: Any, picture: str) -> str:
-    heads = ("Number", "Title", "Kind", "Made", "People", "Columns")
+    heads = (
+        say("Number"),
+        say("Title"),
+        say("Kind"),
+        say("Made"),
+        say("People"),
+        say("Columns"),
+    )
     lines = [
         (
             e["number"],
             e["title"],
-            e["kind"],
+            name_kind(e["kind"]),
             e["made"][:10],
             "?" if e["people"] is None else f"{e['people']:,}",
             ", ".join(e["columns"]),

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from privet.display import Chart, Exhibit
+from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
     DASHES,
@@ -24,9 +25,10 @@ from privet.report.chart_style import (
     start,
     take_first,
 )
+from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 
-FRONT, OTHERS = "no other is better in everything", "another one is"
+FRONT, OTHERS = mark("no other is better in everything"), mark("another one is")
 """Whether a method is on the front of the comparison, whose objectives may be more."""
 
 LOSSES = ("ncp", "cells_changed", "rows_changed", "rows_left_out", "discernibility")
@@ -54,24 +56,24 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
             "method": name,
             "worst": float(m["figures"]["worst"]),
             "cost": float(m["figures"][figure]),
-            "what": FRONT if m["pareto"] else OTHERS,
+            "what": say(FRONT if m["pareto"] else OTHERS),
         }
         for name, m in zip(names, first, strict=True)
     ]
     alt = require_altair()
-    x = alt.X("worst:Q", axis=percent_axis("how sure somebody is, at worst"))
+    x = alt.X("worst:Q", axis=percent_axis(say("how sure somebody is, at worst")))
     x = x.scale(domain=[0, 1])
-    better = "less is better" if figure in LOSSES else "as measured"
-    y = alt.Y("cost:Q", title=f"{figure.replace('_', ' ')} ({better})")
+    y = alt.Y("cost:Q", title=_name_axis(figure))
     y = y.scale(domain=list(find_heights(rows)), nice=False)
-    shapes = alt.Scale(domain=[FRONT, OTHERS], range=["diamond", "circle"])
+    front, others = say(FRONT), say(OTHERS)
+    shapes = alt.Scale(domain=[front, others], range=["diamond", "circle"])
     marks = start(rows, width=WIDTH, height=HEIGHT)
     return finish(
         alt.layer(
             marks.mark_point(size=90).encode(
                 x=x,
                 y=y,
-                color=alt.Color("what:N", **colour({FRONT: BLUE, OTHERS: GREY})),
+                color=alt.Color("what:N", **colour({front: BLUE, others: GREY})),
                 shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None)),
                 tooltip=["method:N", "worst:Q", "cost:Q"],
             ),
@@ -87,10 +89,43 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
                 for label in place_labels(rows)
             ),
         ),
-        "Methods side by side",
+        say("Methods side by side"),
         told["words"],
         more,
     )
+
+
+def name_figure(figure: str) -> str:
+    """What a figure is called beside an axis, or above a column.
+
+    >>> name_figure("cells_changed")
+    'cells changed'
+    """
+    return say(NAMES[figure]) if figure in NAMES else figure.replace("_", " ")
+
+
+NAMES = {
+    "ncp": mark("NCP"),
+    "cells_changed": mark("cells changed"),
+    "rows_changed": mark("rows changed"),
+    "rows_left_out": mark("rows left out"),
+    "discernibility": mark("discernibility"),
+    "bits_kept": mark("bits kept"),
+    "accuracy": mark("accuracy"),
+    "pairs_kept": mark("pairs kept"),
+    "standard_error": mark("standard error"),
+    "worst": mark("worst"),
+    "certain": mark("certain"),
+    "unique": mark("unique"),
+    "seconds": mark("seconds"),
+}
+"""Figures in words."""
+
+
+def _name_axis(figure: str) -> str:
+    if figure in LOSSES:
+        return say("{figure} (less is better)", figure=name_figure(figure))
+    return say("{figure} (as measured)", figure=name_figure(figure))
 
 
 Box = tuple[float, float, float, float]
@@ -190,7 +225,7 @@ def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
     names = list(labels.values())
     swept = f"{shorten(told['swept'])}: {told['key']}"
     x = alt.X("limit:Q", title=swept, axis=alt.Axis(tickCount=6))
-    y = alt.Y("cost:Q", title=str(told["by"]).replace("_", " "))
+    y = alt.Y("cost:Q", title=name_figure(str(told["by"])))
     key = {
         "color": alt.Color(
             "method:N", **colour(dict(zip(names, SERIES, strict=False)))
@@ -204,28 +239,38 @@ def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
     marks = start(rows, width=WIDTH, height=240).mark_line()
     return finish(
         marks.encode(x=x, y=y, tooltip=["method:N", "limit:Q", "cost:Q"], **key),
-        "What each limit costs",
+        say("What each limit costs"),
         told["words"],
-        f"methods: {more}" if more else "",
+        say("methods: {more}", more=more) if more else "",
     )
 
 
 def _write_comparison(found: Any, picture: str) -> str:
     told = found.to_dict()
-    lines = [(m["name"], m["verdict"], m["reason"]) for m in told["methods"]]
+    lines = [
+        (m["name"], say_verdict(m["verdict"]), translate(m["reason"]))
+        for m in told["methods"]
+    ]
+    heads = (say("Method"), say("Verdict"), say("Why"))
     return (
         f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
-        f"{table_as_html(('Method', 'Verdict', 'Why'), lines)}</div>"
+        f"{table_as_html(heads, lines)}</div>"
     )
 
 
 def _write_tradeoff(found: Any, picture: str) -> str:
     told = found.to_dict()
     lines = [
-        (p["method"], p["limit"], p["verdict"], "" if p["best"] is None else p["best"])
+        (
+            p["method"],
+            p["limit"],
+            say_verdict(p["verdict"]),
+            "" if p["best"] is None else p["best"],
+        )
         for p in told["points"]
     ]
-    heads = ("Method", "Limit", "Verdict", str(told["by"]))
+    by = name_figure(str(told["by"]))
+    heads = (say("Method"), say("Limit"), say("Verdict"), by)
     return (
         f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
         f"{table_as_html(heads, lines)}</div>"

@@ -84,11 +84,10 @@ def as_text(summary: Summary, *, whole: bool = False) -> str:
 
 def list_history(history: Summary) -> list[str]:
     """What is known of earlier releases, and what they come to, a line each."""
-    lines = [str(line) for line in history["words"]]
+    lines = [translate(str(line)) for line in history["words"]]
     for f in history["findings"]:
-        told = (
-            f"{name_verdict(f['verdict']).lower()}. {f['note'] or f['words']}".strip()
-        )
+        said = translate(f["note"] or f["words"])
+        told = f"{name_verdict(f['verdict']).lower()}. {said}".strip()
         lines.append(f"{escape_name(f['promise'])}: {told}")
     return lines
 

@@ -148,7 +148,9 @@ class ResponsesParts(ReleaseParts):
             "engine": {table.engine.name: table.engine.version},
             "method": content["method"],
             "design": self.design.to_dict(),
-            "draws": "From the operating system's secure source; they were not kept.",
+            "draws": mark(
+                "From the operating system's secure source; they were not kept."
+            ),
             "policy": None if self.policy is None else policy_text(self.policy),
         }
 

@@ -580,7 +580,7 @@ def describe_work(release: Responses, record: Mapping[str, Any]) -> list[Section
         Listing([line for line in said if line]),
     ]
     if record.get("draws"):
-        parts.append(Listing([str(record["draws"])]))
+        parts.append(Listing([translate(str(record["draws"]))]))
     if secret:
         title = say("How often each answer stays as it was.")
         parts.append(Picture(title, lambda: release.chart("disguise")))

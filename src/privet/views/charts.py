@@ -9,6 +9,7 @@ from typing import Any
 
 from privet.display import Chart, Exhibit
 from privet.findings import Verdict
+from privet.languages import mark, say
 from privet.policy import Promise
 from privet.release.audit import audit
 from privet.report.belief_charts import draw_people, draw_promises
@@ -66,7 +67,7 @@ def draw_views(views: Views) -> Chart | None:
     names, more = take_first(list(views.columns), 40)
     labels = dict(zip(names, number_alike([shorten(c) for c in names]), strict=True))
     often = {c: len(views.showing(c)) for c in names}
-    joins, alone = "joins views", "in one view"
+    joins, alone = say("joins views"), say("in one view")
     shown = {v.name: shorten(v.name, 16) for v in views.views}
     rows = [
         {
@@ -93,7 +94,7 @@ def draw_views(views: Views) -> Chart | None:
     key = alt.Color("what:N", **colour({joins: ORANGE, alone: BLUE}))
     return finish(
         marks.mark_point(size=150).encode(x=x, y=y, color=key, shape=shapes),
-        "Which view shows which column",
+        say("Which view shows which column"),
         more,
     )
 
@@ -170,9 +171,9 @@ def draw_graph(graph: Mapping[str, Any]) -> Chart | None:
             start(right).mark_text(align="left", dx=9).encode(x=x, y=y, text="label:N"),
             start(tops).mark_text(fontWeight="bold").encode(x=x, y=y, text="label:N"),
         ),
-        f"Who may have which {shorten(graph['secret'], 24)}",
-        "A line joins what stands together in a row of the views' join.",
-        f"and {missing:,} more nodes" if missing else "",
+        say("Who may have which {column}", column=shorten(graph["secret"], 24)),
+        say("A line joins what stands together in a row of the views' join."),
+        say("and {n} more nodes", n=f"{missing:,}") if missing else "",
     )
 
 
@@ -193,14 +194,14 @@ def draw_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
     rows = [
         {"sure": label, "what": what, "n": part[what], "said": f"{part[what]:,}"}
         for label, part in zip(labels, bins, strict=True)
-        for what in ("keys", "associations")
+        for what in COUNTED
     ]
     alt = require_altair()
     panels = []
-    for what, fill in (("keys", BLUE), ("associations", GREEN)):
+    for what, fill in zip(COUNTED, (BLUE, GREEN), strict=True):
         own = [r for r in rows if r["what"] == what]
         y = alt.Y("sure:N", **list_in_order(labels))
-        x = alt.X("n:Q", axis=count_axis(what, max(r["n"] for r in own)))
+        x = alt.X("n:Q", axis=count_axis(say(what), max(r["n"] for r in own)))
         bars = start(own, width=WIDTH // 2 - 30, height=alt.Step(STEP))
         panels.append(
             alt.layer(
@@ -211,14 +212,23 @@ def draw_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
     several = told["details"]["people_in_several_keys"]
     return finish(
         alt.hconcat(*panels, spacing=28),
-        "How sure one can be, by key of the join",
-        f"{shorten(told['promise'], LONGEST_NAME)}; {several:,} people are in several "
-        "keys.",
+        say("How sure one can be, by key of the join"),
+        say(
+            "{promise}; {n} people are in several keys.",
+            promise=shorten(told["promise"], LONGEST_NAME),
+            n=f"{several:,}",
+        ),
     )
 
 
+COUNTED = (mark("keys"), mark("associations"))
+"""What is counted by how sure one can be."""
+
+
 def _label_level(level: str) -> str:
-    return "certain" if level == "1" else f"{percent(Fraction(level))} and more"
+    if level == "1":
+        return say("certain")
+    return say("{n} and more", n=percent(Fraction(level)))
 
 
 def draw_worst_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
@@ -228,11 +238,15 @@ def draw_worst_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
         return None
     first, more = take_first(told["details"]["worst_keys"], MOST_KEYS)
     names = number_alike([_label_key(k["key"]) for k in first])
-    models = {"unrestricted": BLUE, "restricted": ORANGE}
     rows = [
-        {"key": name, "what": model, "sure": as_number(k[model]), "exact": k[model]}
+        {
+            "key": name,
+            "what": say(model),
+            "sure": as_number(k[model]),
+            "exact": k[model],
+        }
         for name, k in zip(names, first, strict=True)
-        for model in models
+        for model in MODELS
         if k[model] is not None
     ]
     sizes = [
@@ -241,13 +255,14 @@ def draw_worst_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
     ]
     alt = require_altair()
     y = alt.Y("key:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X("sure:Q", axis=percent_axis("how sure")).scale(domain=[0, 1])
+    x = alt.X("sure:Q", axis=percent_axis(say("how sure"))).scale(domain=[0, 1])
+    models, title = {say(m): c for m, c in MODELS.items()}, say(POSSIBLE)
     shapes = alt.Shape(
         "what:N",
         scale=alt.Scale(domain=list(models), range=["circle", "diamond"]),
-        legend=alt.Legend(title="tables that are possible"),
+        legend=alt.Legend(title=title),
     )
-    key = alt.Color("what:N", **colour(models, "tables that are possible"))
+    key = alt.Color("what:N", **colour(models, title))
     marks = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
     return finish(
         alt.layer(
@@ -258,20 +273,26 @@ def draw_worst_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
             .mark_text(align="left", dx=WIDTH - 50)
             .encode(y=y, x=alt.value(0), text="said:N"),
         ),
-        "Keys to look at first",
-        "On the right, people and values that meet in the key.",
+        say("Keys to look at first"),
+        say("On the right, people and values that meet in the key."),
         more,
     )
 
 
+MODELS = {mark("unrestricted"): BLUE, mark("restricted"): ORANGE}
+POSSIBLE = mark("tables that are possible")
+"""Which tables somebody thinks possible, and what a legend calls that."""
+
+
 def _label_key(key: Mapping[str, str | None]) -> str:
     said = [f"{shorten(c, 14)} {shorten(v, 18)}" for c, v in key.items()]
-    return shorten(", ".join(said) or "everybody", 44)
+    return shorten(", ".join(said) or say("everybody"), 44)
 
 
 def _judge(views: Views, about: object) -> list[dict[str, Any]]:
     """Every association, judged when it is asked for; nothing is promised by it."""
-    found = audit(views, Promise(Reconstructor(), Ceiling(1), about))
+    named = say("every association")
+    found = audit(views, Promise(Reconstructor(), Ceiling(1), about, named))
     told: list[dict[str, Any]] = found.to_dict()["findings"]
     return told
 
@@ -291,7 +312,8 @@ def draw_release(release: ViewsRelease) -> Chart | None:
 
 def _write_views(views: Views, picture: str) -> str:
     lines = [(v.name, ", ".join(v.columns)) for v in views.views]
-    return f"<div>{table_as_html(('View', 'Columns'), lines)}{picture}</div>"
+    heads = (say("View"), say("Columns"))
+    return f"<div>{table_as_html(heads, lines)}{picture}</div>"
 
 
 def _write_release(release: ViewsRelease, picture: str) -> str:
@@ -300,7 +322,7 @@ def _write_release(release: ViewsRelease, picture: str) -> str:
     lines = [(v.name, ", ".join(v.columns)) for v in release.views.views]
     return (
         f"<div><p><strong>{escape(head)}</strong></p>{picture}"
-        f"{table_as_html(('View', 'Columns'), lines)}</div>"
+        f"{table_as_html((say('View'), say('Columns')), lines)}</div>"
     )
 
 

@@ -29,6 +29,7 @@ from privet.comparison.peers.peer_process import (
 from privet.engine.protocol import Run
 from privet.engine.scratch import ScratchFolder
 from privet.errors import InputError, PrivetError, suggest_names
+from privet.languages import mark, say
 from privet.microdata.information_loss.loss_measures import measure_cells
 from privet.policy import Measure, Policy
 from privet.policy.measures import AT_LEAST
@@ -51,7 +52,7 @@ LEAST = 2
 
 WORDS = {
     "not-installed": "It must be installed for {python}: pip install {name}.",
-    "no-solution": "It found no release that reaches what it was asked for.",
+    "no-solution": mark("It found no release that reaches what it was asked for."),
 }
 """What a program's one word means."""
 
@@ -127,7 +128,8 @@ def _read_policy(
     named = next((m.about for m in used if m.about), None)
     about = named or (sensitive[0] if sensitive else None)
     left = len(policy.promises) + len(policy.measures) - len(used)
-    note = f"It knows nothing of {left} of the promises." if left else ""
+    told = say("It knows nothing of {n} of the promises.", n=left)
+    note = told if left else ""
     return asked, about, note
 
 
@@ -144,7 +146,7 @@ def _read_version(name: str, folder: Path) -> str:
 def _refuse_failure(name: str, folder: Path, python: str) -> None:
     file = folder / "failed.txt"
     if file.is_file():
-        words = WORDS.get(file.read_text("ascii").strip(), "It failed.")
+        words = WORDS.get(file.read_text("ascii").strip(), mark("It failed."))
         raise PeerFailed(words.format(name=name, python=python))
 
 
@@ -157,13 +159,15 @@ def _tell_measured(folder: Path) -> dict[str, Any]:
     words = ", ".join(f"{key} = {value:g}" for key, value in told.items())
     return {
         "verdict": "not applicable",
-        "reason": f"It changes nothing; of the table as it is it says {words}.",
+        "reason": say(
+            "It changes nothing; of the table as it is it says {words}.", words=words
+        ),
     }
 
 
 # The answer -------------------------------------------------------------------------
 
-ODD = "It gave an answer that does not fit the table."
+ODD = mark("It gave an answer that does not fit the table.")
 
 
 def _read_csv(path: Path) -> Iterator[list[str]]:
@@ -186,7 +190,7 @@ def _read_answer(
     except (ValueError, IndexError, KeyError):
         raise PeerFailed(ODD) from None
     if not there.any():
-        raise PeerFailed("It releases nobody.")
+        raise PeerFailed(mark("It releases nobody."))
     return LabelledCells(coded, shown, there, binned)
 
 
@@ -299,4 +303,4 @@ def _judge(
     )
 
 
-EARLIER = "What it adds to earlier releases is not judged."
+EARLIER = mark("What it adds to earlier releases is not judged.")

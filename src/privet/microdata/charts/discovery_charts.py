@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from privet.display import Chart
+from privet.languages import say, translate
 from privet.microdata.discovery.discovery import Discovery
 from privet.report.chart_style import (
     BLUE,
@@ -71,11 +72,14 @@ def draw_matrix(found: Discovery) -> Chart | None:
             ),
             told.mark_text(fontWeight="bold").encode(x=x, y=y, text="said:N"),
         ),
-        "Which columns give away which",
-        f"1: the column alone makes somebody more than {percent(found.confidence)} "
-        "sure of a value; 2: together with one other.",
-        f"known columns: {more}" if more else "",
-        f"columns given away: {left}" if left else "",
+        say("Which columns give away which"),
+        say(
+            "1: the column alone makes somebody more than {level} sure of a value; 2: "
+            "together with one other.",
+            level=percent(found.confidence),
+        ),
+        say("known columns: {more}", more=more) if more else "",
+        say("columns given away: {more}", more=left) if left else "",
     )
 
 
@@ -107,7 +111,7 @@ def draw_rules(found: Discovery, top: int = 15, by: str = "people") -> Chart | N
     alt = require_altair()
     left = len(found.rules) - len(rules)
     y = alt.Y("rule:N", **list_in_order(labels), axis=alt.Axis(labelLimit=340))
-    axis = percent_axis("how sure")
+    axis = percent_axis(say("how sure"))
     marks = start(rows, width=WIDTH - 80, height=alt.Step(STEP))
     x = alt.X("sure:Q", axis=axis).scale(domain=[0, 1])
     level = Fraction(found.confidence)
@@ -124,9 +128,15 @@ def draw_rules(found: Discovery, top: int = 15, by: str = "people") -> Chart | N
             marks.mark_text(align="left", dx=10).encode(x=x, y=y, text="said:N"),
             line.mark_rule(color=ORANGE, strokeDash=[4, 2]).encode(x="level:Q"),
         ),
-        "What gives most away",
-        f"From the share in everybody (grey) to how sure somebody becomes; beside it, "
-        f"of how many {found.counted}.",
-        f"The upright line is the confidence asked for, {percent(level)}.",
-        f"and {left:,} more rules" if left else "",
+        say("What gives most away"),
+        say(
+            "From the share in everybody (grey) to how sure somebody becomes; beside "
+            "it, of how many {counted}.",
+            counted=translate(found.counted),
+        ),
+        say(
+            "The upright line is the confidence asked for, {level}.",
+            level=percent(level),
+        ),
+        say("and {n} more rules", n=f"{left:,}") if left else "",
     )

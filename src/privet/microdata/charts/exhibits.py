@@ -11,6 +11,7 @@ from privet.display import Chart, Exhibit
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.findings import Verdict
+from privet.languages import mark, say
 from privet.microdata.charts.discovery_charts import draw_matrix, draw_rules
 from privet.microdata.charts.group_charts import (
     draw_sizes,
@@ -75,11 +76,11 @@ MOST_GROUPS = 15
 """Groups of a list."""
 
 ROLES = {
-    "identifier": PURPLE,
-    "quasi": BLUE,
-    "sensitive": ORANGE,
-    "target": GREEN,
-    "other": GREY,
+    mark("identifier"): PURPLE,
+    mark("quasi"): BLUE,
+    mark("sensitive"): ORANGE,
+    mark("target"): GREEN,
+    mark("other"): GREY,
 }
 """The colours of roles."""
 
@@ -99,16 +100,15 @@ def draw_roles(table: Table) -> Chart | None:
     """The columns by what they are for."""
     first, more = take_first(list_columns(table), 40)
     names = number_alike([shorten(c["column"], 30) for c in first])
-    said = "not decided"
     rows = [
-        {"column": name, "role": c["role"].split(",")[0] or said, "type": c["type"]}
+        {"column": name, "role": _name_role(c["role"]), "type": c["type"]}
         for name, c in zip(names, first, strict=True)
     ]
     alt = require_altair()
     roles = list(dict.fromkeys(r["role"] for r in rows))
-    order = [r for r in (*ROLES, *roles) if r in roles]
-    order = list(dict.fromkeys(order))
-    colours = {r: ROLES.get(r, GREY) for r in order}
+    own = {say(role): fill for role, fill in ROLES.items()}
+    order = list(dict.fromkeys(r for r in (*own, *roles) if r in roles))
+    colours = {r: own.get(r, GREY) for r in order}
     marks = start(rows, width=alt.Step(84), height=alt.Step(STEP - 4))
     x = alt.X(
         "role:N",
@@ -121,22 +121,32 @@ def draw_roles(table: Table) -> Chart | None:
     key = {**colour(colours), "legend": None}
     return finish(
         points.encode(x=x, y=y, color=alt.Color("role:N", **key)),
-        "What the columns are for",
+        say("What the columns are for"),
         more,
     )
 
 
+def _name_role(roles: str) -> str:
+    """The first of the roles of a column, as a chart names it."""
+    return say(roles.split(",", maxsplit=1)[0] or UNDECIDED)
+
+
+UNDECIDED = mark("not decided")
+"""The role of a column that nobody gave one."""
+
+
 def _write_table(table: Table, picture: str) -> str:
     lines = [(c["column"], c["type"], c["role"]) for c in list_columns(table)]
+    heads = (say("Column"), say("Type"), say("Role"))
     return (
         f"<div><p><strong>{escape(escape_name(table.words))}</strong></p>"
-        f"{table_as_html(('Column', 'Type', 'Role'), lines)}{picture}</div>"
+        f"{table_as_html(heads, lines)}{picture}</div>"
     )
 
 
 def _draw_table_groups(table: Table, about: str | None = None) -> Chart | None:
     found = count_groups(table, about)
-    return draw_sizes({"all": found.sizes}, found.counted)
+    return draw_sizes({say("all"): found.sizes}, found.counted)
 
 
 def _draw_table_beliefs(
@@ -147,7 +157,7 @@ def _draw_table_beliefs(
         raise InputError("A table must have a sensitive column to be sure of.")
     levels = [] if limit is None else [fraction(limit, "limit")]
     return draw_beliefs(
-        {"all": found.own}, levels, column=found.about, counted=found.counted
+        {say("all"): found.own}, levels, column=found.about, counted=found.counted
     )
 
 
@@ -160,7 +170,8 @@ def _draw_table_uniqueness(table: Table, about: str | None = None) -> Chart | No
         )
     unique, note = count_uniqueness(found.groups, Run().check)
     if table.roles.unit is not None:
-        note = f"{note} Somebody with several rows is counted in each group.".strip()
+        several = say("Somebody with several rows is counted in each group.")
+        note = f"{note} {several}".strip()
     return draw_uniqueness([u.to_dict() for u in unique], found.people, note)
 
 
@@ -227,11 +238,11 @@ def _list_groups(groups: Groups) -> list[dict[str, Any]]:
 def _draw_groups_beliefs(groups: Groups, *, limit: Any = None) -> Chart | None:
     found = describe_groups(groups)
     levels = [] if limit is None else [fraction(limit, "limit")]
-    return draw_beliefs({"all": found.own}, levels, column=groups.about)
+    return draw_beliefs({say("all"): found.own}, levels, column=groups.about)
 
 
 def _draw_groups_sizes(groups: Groups) -> Chart | None:
-    return draw_sizes({"all": describe_groups(groups).sizes}, groups.counted)
+    return draw_sizes({say("all"): describe_groups(groups).sizes}, groups.counted)
 
 
 def _draw_groups_surest(groups: Groups, *, limit: Any = None) -> Chart | None:
@@ -286,7 +297,7 @@ def draw_release(release: Release) -> Chart | None:
     return draw_promises(
         release.audit.to_dict()["findings"],
         _index_before(release),
-        "How sure somebody could be, before and after",
+        say("How sure somebody could be, before and after"),
     )
 
 
@@ -300,18 +311,20 @@ def _draw_release_beliefs(release: Release, column: str | None = None) -> Chart 
         own, levels = after["columns"][about]["own_belief"], list_levels(after, about)
     else:
         own, levels = count_groups(release._table, about).own, []
-    series = {AFTER: own}
+    series = {say(AFTER): own}
     if release.folder is None:
-        series = {BEFORE: count_groups(open_private(release), about).own, AFTER: own}
+        before = count_groups(open_private(release), about).own
+        series = {say(BEFORE): before, **series}
     return draw_beliefs(series, levels, column=about, counted=release._private.counted)
 
 
 def _draw_release_groups(release: Release) -> Chart | None:
     """How many look alike, before and after; counts both."""
     after = count_groups(release._table)
-    series = {AFTER: after.sizes}
+    series = {say(AFTER): after.sizes}
     if release.folder is None:
-        series = {BEFORE: count_groups(open_private(release)).sizes, AFTER: after.sizes}
+        before = count_groups(open_private(release)).sizes
+        series = {say(BEFORE): before, **series}
     return draw_sizes(series, after.counted)
 
 
@@ -335,7 +348,8 @@ def _write_release(release: Release, picture: str) -> str:
         )
         for p in told["promises"]
     ]
-    table = table_as_html(("Promise", "Before", "After", "Limit"), lines)
+    heads = (say("Promise"), say("Before"), say("After"), say("Limit"))
+    table = table_as_html(heads, lines)
     return (
         f"<div><p><strong>{escape(head)}</strong></p>"
         f"{f'<p>{title}</p>' if title else ''}{picture}{table}"
@@ -346,12 +360,14 @@ def _write_release(release: Release, picture: str) -> str:
 def _describe_hidden(told: dict[str, Any]) -> str:
     """How much is hidden; which values these are is told by `hidden` alone."""
     if told["groups"] is not None:
-        return f"{told['groups']:,} groups."
+        return say("{n} groups.", n=f"{told['groups']:,}")
     hidden = {c: n for c, n in (told["hidden_values"] or {}).items() if n}
     if not hidden:
         return ""
     named = ", ".join(f"{escape_name(c)} {n:,}" for c, n in hidden.items())
-    return f"Values hidden: {named}. Ask for release.hidden to see which."
+    return say(
+        "Values hidden: {named}. Ask for release.hidden to see which.", named=named
+    )
 
 
 # The others -------------------------------------------------------------------------

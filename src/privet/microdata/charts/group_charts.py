@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.display import Chart
+from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
     GREEN,
@@ -41,7 +42,7 @@ def label_sizes() -> list[str]:
     said = [
         f"{a:,}" if a == b else f"{a}–{b}" for a, b in zip(EDGES, ends, strict=False)
     ]
-    return [*said, f"{EDGES[-1]:,} and more"]
+    return [*said, say("{n} and more", n=f"{EDGES[-1]:,}")]
 
 
 def bin_sizes(sizes: Mapping[int, int]) -> list[int]:
@@ -78,11 +79,11 @@ def draw_sizes(
     x = alt.X(
         "size:O",
         sort=shown,
-        title=f"{counted} who look alike",
+        title=say("{counted} who look alike", counted=translate(counted)),
         axis=alt.Axis(labelAngle=0, labelOverlap=False),
     )
     most = max(r["people"] for r in rows)
-    y = alt.Y("people:Q", axis=count_axis(counted, most))
+    y = alt.Y("people:Q", axis=count_axis(translate(counted), most))
     key: dict[str, Any] = {}
     if several:
         key = {"color": alt.Color("of:N", **colour(colours))}
@@ -93,11 +94,21 @@ def draw_sizes(
         text = bars.mark_text(dy=-6).encode(x=x, y=y, text="said:N")
         layers.append(text)
     told = "; ".join(
-        f"{'' if not several else f'{name}: '}{sum(sizes.values()):,} groups of "
-        f"{sum(s * n for s, n in sizes.items()):,} {counted}"
+        say(
+            GROUPS_OF if several else GROUPS,
+            name=name,
+            n=f"{sum(sizes.values()):,}",
+            all=f"{sum(s * n for s, n in sizes.items()):,}",
+            counted=translate(counted),
+        )
         for name, sizes in series.items()
     )
-    return finish(alt.layer(*layers), "How many look alike", f"{told}.")
+    return finish(alt.layer(*layers), say("How many look alike"), f"{told}.")
+
+
+GROUPS = mark("{n} groups of {all} {counted}")
+GROUPS_OF = mark("{name}: {n} groups of {all} {counted}")
+"""How many groups there are, in one table, or in one of several."""
 
 
 # Uniqueness -------------------------------------------------------------------------
@@ -109,36 +120,40 @@ def draw_uniqueness(
     """How many people are unique, by number of known columns."""
     if not found or not people:
         return None
-    some, any_ = "the columns named", "any so many columns"
+    some, any_ = say("the columns named"), say("any so many columns")
     labels = number_alike(
         [
             f"{u['columns']}: {shorten(', '.join(map(shorten, u['worst'])), 44)}"
             for u in found
         ]
     )
-    rows = [
-        {"set": label, "what": what, "people": n, "share": n / people}
-        for label, u in zip(labels, found, strict=True)
-        for what, n in ((some, u["unique"]), (any_, u["any_set"]))
-    ]
+    named, every = (
+        [
+            {"set": label, "what": what, "people": u[of], "share": u[of] / people}
+            for label, u in zip(labels, found, strict=True)
+        ]
+        for what, of in ((some, "unique"), (any_, "any_set"))
+    )
     alt = require_altair()
     y = alt.Y("set:N", **list_in_order(labels), axis=alt.Axis(labelLimit=320))
-    x = alt.X("share:Q", axis=percent_axis("share who are unique"))
+    x = alt.X("share:Q", axis=percent_axis(say("share who are unique")))
     x = x.scale(domain=[0, 1])
-    marks = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
+    bars = start(named, width=WIDTH - 60, height=alt.Step(STEP))
     key = alt.Color("what:N", **colour({some: BLUE, any_: ORANGE}))
-    bars = marks.transform_filter(f"datum.what == '{some}'")
     return finish(
         alt.layer(
             bars.mark_bar(height={"band": 0.6}).encode(
                 x=x, y=y, color=key, tooltip=["set:N", "people:Q"]
             ),
-            marks.transform_filter(f"datum.what == '{any_}'")
+            start(every)
             .mark_tick(thickness=3)
             .encode(x=x, y=y, color=key, tooltip=["set:N", "people:Q"]),
         ),
-        "Who is unique, by number of known columns",
-        f"Of {people:,}; the set named is the one on which most are unique.",
+        say("Who is unique, by number of known columns"),
+        say(
+            "Of {n}; the set named is the one on which most are unique.",
+            n=f"{people:,}",
+        ),
         note,
     )
 
@@ -157,25 +172,33 @@ def draw_surest(
     if not groups:
         return None
     labels = number_alike([_label_group(g) for g in groups])
+    within, beyond = say("within the limit"), say("beyond the limit")
     rows = [
         {
             "group": label,
             "share": float(Fraction(g["share"])),
             "exact": g["share"],
-            "said": f"{g['part']:,} of {g['whole']:,}: {shorten(g['value'], 24)}",
-            "side": "beyond"
+            "said": say(
+                "{n} of {all}: {value}",
+                n=f"{g['part']:,}",
+                all=f"{g['whole']:,}",
+                value=shorten(g["value"], 24),
+            ),
+            "side": beyond
             if limit is not None and Fraction(g["share"]) > limit
-            else "within",
+            else within,
         }
         for label, g in zip(labels, groups, strict=True)
     ]
     alt = require_altair()
     y = alt.Y("group:N", **list_in_order(labels), axis=alt.Axis(labelLimit=330))
-    x = alt.X("share:Q", axis=percent_axis(f"how sure of {shorten(about)}"))
+    x = alt.X(
+        "share:Q", axis=percent_axis(say("how sure of {column}", column=shorten(about)))
+    )
     x = x.scale(domain=[0, 1])
     wide = WIDTH - 120
     marks = start(rows, width=wide, height=alt.Step(STEP))
-    sides = {"within": BLUE, "beyond": ORANGE}
+    sides = {within: BLUE, beyond: ORANGE}
     key = alt.Color("side:N", **colour(sides)) if limit is not None else alt.value(BLUE)
     layers = [
         marks.mark_bar(height={"band": 0.7}).encode(
@@ -193,12 +216,14 @@ def draw_surest(
         layers.append(line.encode(x="level:Q"))
     return finish(
         alt.layer(*layers),
-        "Where somebody is surest",
-        "" if limit is None else f"The upright line is the limit, {percent(limit)}.",
-        f"and {more:,} more groups" if more else "",
+        say("Where somebody is surest"),
+        ""
+        if limit is None
+        else say("The upright line is the limit, {level}.", level=percent(limit)),
+        say("and {n} more groups", n=f"{more:,}") if more else "",
     )
 
 
 def _label_group(group: Mapping[str, Any]) -> str:
     known = [f"{shorten(c, 14)} {shorten(v, 18)}" for c, v in group["knows"].items()]
-    return shorten(", ".join(known) or "everybody", 56)
+    return shorten(", ".join(known) or say("everybody"), 56)

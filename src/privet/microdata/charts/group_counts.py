@@ -20,6 +20,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
+from privet.languages import say
 from privet.microdata.exposure.exposure import (
     BINS,
     MOST_SETS,
@@ -184,7 +185,10 @@ def count_uniqueness(
     for size in range(1, len(names) + 1):
         looked += comb(len(names), size)
         if looked > MOST_SETS and size < len(names):
-            note = f"Sets of {size} columns and more are too many, but for all of them."
+            note = say(
+                "Sets of {n} columns and more are too many, but for all of them.",
+                n=size,
+            )
             continue
         worst: tuple[int, tuple[int, ...]] = (-1, ())
         for chosen in combinations(range(len(names)), size):

@@ -11,6 +11,7 @@ import numpy as np
 from privet.display import Chart
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
+from privet.languages import mark, say
 from privet.microdata.information_loss.loss_measures import spread_column, spread_pair
 from privet.microdata.information_loss.released_cells import (
     MeasuredColumn,
@@ -100,7 +101,7 @@ def draw_hidden(release: Release) -> Chart | None:
             **list_in_order((r["value"] for r in own), axis=alt.Axis(title=column)),
         )
         last = column == columns[-1]
-        axis = count_axis("cells hidden" if last else "", told[0]["rows"])
+        axis = count_axis(say("cells hidden") if last else "", told[0]["rows"])
         x = alt.X("rows:Q", axis=axis if last else axis.copy(deep=True))
         if not last:
             x.axis.labels = x.axis.ticks = False
@@ -112,7 +113,7 @@ def draw_hidden(release: Release) -> Chart | None:
             )
         )
     chart = alt.vconcat(*panels, spacing=8).resolve_scale(x="shared")
-    return finish(chart, "What is hidden, column by value", more)
+    return finish(chart, say("What is hidden, column by value"), more)
 
 
 def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
@@ -122,7 +123,7 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
         return None
     first, more = take_first(list(columns.items()))
     names = number_alike([shorten(c) for c, _ in first])
-    cells, bits = "cells as they were", "information kept"
+    cells, bits = say("cells as they were"), say("information kept")
     same, kept = [], []
     for name, (_, told) in zip(names, first, strict=True):
         left = 1 - told["cells_changed"] / utility["rows"]
@@ -130,7 +131,7 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
         same.append({"column": name, "what": cells, "share": left})
         kept.append({"column": name, "what": bits, "share": share})
     alt = require_altair()
-    x = alt.X("share:Q", axis=percent_axis("share that is kept"))
+    x = alt.X("share:Q", axis=percent_axis(say("share that is kept")))
     x = x.scale(domain=[0, 1])
     y = alt.Y("column:N", **list_in_order(names))
     key = alt.Color("what:N", **colour({cells: BLUE, bits: ORANGE}))
@@ -141,15 +142,20 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
             marks.mark_bar(height={"band": 0.6}).encode(x=x, y=y, color=key),
             ticks.encode(x=x, y=y, color=key),
         ),
-        "What is kept of each column",
-        f"{utility['rows_changed']:,} of {utility['rows']:,} rows changed"
-        + (
-            f", {utility['rows_left_out']:,} of them left out."
-            if utility["rows_left_out"]
-            else "."
+        say("What is kept of each column"),
+        say(
+            LEFT_OUT if utility["rows_left_out"] else CHANGED,
+            n=f"{utility['rows_changed']:,}",
+            all=f"{utility['rows']:,}",
+            left=f"{utility['rows_left_out']:,}",
         ),
         more,
     )
+
+
+CHANGED = mark("{n} of {all} rows changed.")
+LEFT_OUT = mark("{n} of {all} rows changed, {left} of them left out.")
+"""What became of the rows."""
 
 
 # Distributions ----------------------------------------------------------------------
@@ -210,7 +216,7 @@ def bin_values(column: MeasuredColumn, before: Floats) -> tuple[Any, list[str]]:
     common = np.argsort(-before, kind="stable")[: MOST_VALUES - 1]
     bins = np.full(places, len(common))
     bins[common] = np.arange(len(common))
-    rest = f"{places - len(common):,} other values"
+    rest = say("{n} other values", n=f"{places - len(common):,}")
     named = [shorten(texts[i], 26) for i in common.tolist()]
     return bins, number_alike([*named, rest])
 
@@ -219,8 +225,9 @@ def draw_column(release: Release, column: str) -> Chart | None:
     """The values of a column before and after."""
     rows = compare_column(release, column)
     labels = [r["value"] for r in rows]
+    before, after = say(BEFORE), say(AFTER)
     told = [
-        {"value": r["value"], "of": of, "share": r[of]}
+        {"value": r["value"], "of": say(of), "share": r[of]}
         for r in rows
         for of in (BEFORE, AFTER)
     ]
@@ -228,14 +235,14 @@ def draw_column(release: Release, column: str) -> Chart | None:
     marks = start(told, width=WIDTH, height=alt.Step(13))
     return finish(
         marks.mark_bar().encode(
-            x=alt.X("share:Q", axis=percent_axis("share of rows")),
+            x=alt.X("share:Q", axis=percent_axis(say("share of rows"))),
             y=alt.Y("value:N", **list_in_order(labels)),
-            yOffset=alt.YOffset("of:N", sort=[BEFORE, AFTER]),
-            color=alt.Color("of:N", **colour({BEFORE: GREY, AFTER: BLUE})),
+            yOffset=alt.YOffset("of:N", sort=[before, after]),
+            color=alt.Color("of:N", **colour({before: GREY, after: BLUE})),
             tooltip=["value:N", "of:N", "share:Q"],
         ),
-        f"{shorten(column)}, before and after",
-        "A cell that stands for several values is spread over them.",
+        say("{column}, before and after", column=shorten(column)),
+        say("A cell that stands for several values is spread over them."),
     )
 
 
@@ -296,17 +303,23 @@ def draw_pair(release: Release, columns: Sequence[str]) -> Chart | None:
         size = alt.Size(
             "share:Q",
             scale=alt.Scale(domain=[0, most], range=[0, 360]),
-            legend=alt.Legend(title="share of rows", format="%", orient="right")
+            legend=alt.Legend(title=say("share of rows"), format="%", orient="right")
             if of == AFTER
             else None,
         )
-        marks = start(rows, width=alt.Step(24), height=alt.Step(STEP), title=of)
+        marks = start(rows, width=alt.Step(24), height=alt.Step(STEP), title=say(of))
         points = marks.mark_square(opacity=1, color=GREY if of == BEFORE else BLUE)
         panels.append(
             points.encode(x=x, y=y, size=size, tooltip=["a:N", "b:N", "share:Q"])
         )
     return finish(
         alt.hconcat(*panels).resolve_scale(size="shared"),
-        f"{shorten(first)} and {shorten(second)}, before and after",
-        "The larger, the commoner. Cells that stand for several values are spread.",
+        say(
+            "{first} and {second}, before and after",
+            first=shorten(first),
+            second=shorten(second),
+        ),
+        say(
+            "The larger, the commoner. Cells that stand for several values are spread."
+        ),
     )

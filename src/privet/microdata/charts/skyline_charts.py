@@ -9,6 +9,7 @@ from typing import Any
 
 from privet.display import Chart
 from privet.errors import InputError
+from privet.languages import mark, say, say_number
 from privet.microdata.skyline.insider_words import describe_knowledge
 from privet.microdata.skyline.skyline_find import Frontier
 from privet.report.chart_style import (
@@ -22,7 +23,6 @@ from privet.report.chart_style import (
     require_altair,
     shorten,
     start,
-    take_first,
 )
 from privet.values.exact import percent, write_in_full
 
@@ -35,14 +35,14 @@ MOST_CORNERS = 12
 LINE = 105
 """Letters of a line of words."""
 
-HERE = "this release"
+HERE = mark("this release")
 
 
 def draw_skyline(
     frontier: Frontier,
     others: Mapping[str, Frontier] | None = None,
     *,
-    name: str = HERE,
+    name: str = "",
     attacks: bool = False,
 ) -> Chart | None:
     """What insiders may know: a panel per l, m across and k up; the safe region filled.
@@ -50,7 +50,7 @@ def draw_skyline(
     `others` are laid over it, by name. `attacks` tells, for each corner, the case that
     comes nearest to the confidence; it quotes the table.
     """
-    every = {name: frontier, **(others or {})}
+    every = {name or say(HERE): frontier, **(others or {})}
     if not frontier.surface:
         return None
     if len(every) > len(SERIES):
@@ -58,7 +58,8 @@ def draw_skyline(
             f"At most {len(SERIES)} skylines fit into one chart; got {len(every)}."
         )
     panels = choose_panels(list(every.values()))
-    corners, more = take_first(list_corners(frontier), MOST_CORNERS)
+    every_corner = list_corners(frontier)
+    corners = every_corner[:MOST_CORNERS]
     most = _find_ends(list(every.values()), panels)
     alt = require_altair()
     drawn = [_draw_panel(every, l, corners, most) for l in panels]
@@ -68,15 +69,23 @@ def draw_skyline(
     told = _draw_words(frontier, corners, attacks)
     if told is not None:
         chart = alt.vconcat(chart, told, spacing=18)
+    more = len(every_corner) - len(corners)
     left = sorted({p[0] for p in frontier.surface} - set(panels))
     return finish(
         chart,
-        f"What insiders may know and stay below {write_in_full(frontier.confidence)} "
-        f"sure of {shorten(frontier.about)}",
-        "Filled: safe. Numbers: the most that may be known; beyond them somebody is "
-        "too sure.",
-        f"{more[:1].upper()}{more[1:]} corners, without a number." if more else "",
-        f"Not drawn: {_list_numbers(left)} values ruled out." if left else "",
+        say(
+            "What insiders may know and stay below {level} sure of {column}",
+            level=write_in_full(frontier.confidence),
+            column=shorten(frontier.about),
+        ),
+        say(
+            "Filled: safe. Numbers: the most that may be known; beyond them somebody "
+            "is too sure."
+        ),
+        say("And {n} more corners, without a number.", n=f"{more:,}") if more else "",
+        say("Not drawn: {numbers} values ruled out.", numbers=_list_numbers(left))
+        if left
+        else "",
     )
 
 
@@ -116,14 +125,16 @@ def _draw_panel(
     x = alt.X(
         "m:Q",
         scale=alt.Scale(domain=[-0.5, ends["m"]], nice=False, zero=False),
-        axis=alt.Axis(title="people with the same value", tickMinStep=1, format="d"),
+        axis=alt.Axis(
+            title=say("people with the same value"), tickMinStep=1, format="d"
+        ),
     )
     y = alt.Y(
         "k:Q",
         scale=alt.Scale(domain=[-0.5, ends["k"]], nice=False, zero=False),
-        axis=alt.Axis(title="other people known", tickMinStep=1, format="d"),
+        axis=alt.Axis(title=say("other people known"), tickMinStep=1, format="d"),
     )
-    ruled = "1 value ruled out" if l == 1 else f"{l} values ruled out"
+    ruled = say_number("{n} value ruled out", "{n} values ruled out", l)
     own, *others = every.values()
     cells = [
         {"m": m - 0.5, "m2": m + 0.5, "k": -0.5, "k2": k + 0.5}
@@ -193,12 +204,20 @@ def _draw_words(
 
 def _describe_corner(corner: Mapping[str, Any]) -> str:
     found = corner["corner"]
-    known = (
-        f"{corner['l']} ruled out, {corner['k']} others known, "
-        f"{corner['m']} with the same value"
+    return say(
+        CORNER if found.exact else CORNER_BOUND,
+        l=corner["l"],
+        k=corner["k"],
+        m=corner["m"],
+        sure=percent(Fraction(found.belief)),
     )
-    sure = percent(Fraction(found.belief))
-    return f"{known}: {'' if found.exact else 'at most '}{sure} sure"
+
+
+CORNER = mark("{l} ruled out, {k} others known, {m} with the same value: {sure} sure")
+CORNER_BOUND = mark(
+    "{l} ruled out, {k} others known, {m} with the same value: at most {sure} sure"
+)
+"""What is known at a corner, and how sure that makes."""
 
 
 def _describe_attack(frontier: Frontier, corner: Mapping[str, Any]) -> str:
@@ -206,8 +225,10 @@ def _describe_attack(frontier: Frontier, corner: Mapping[str, Any]) -> str:
     if found.attack is None:
         return _describe_corner(corner)
     known = describe_knowledge(frontier.about, found.attack)
-    told = (
-        f"who knows {known} is {percent(found.belief)} sure of "
-        f"{shorten(found.attack.value, 20)}"
+    told = say(
+        "who knows {known} is {sure} sure of {value}",
+        known=known,
+        sure=percent(found.belief),
+        value=shorten(found.attack.value, 20),
     )
     return shorten(told, 3 * LINE)

@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.languages import mark
 from privet.microdata.generalisation.domain_order import (
     NOBODY,
     ORDERED,
@@ -32,16 +33,18 @@ from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
 GRAMMAR = {
-    "[a, b]": "any value from a to b, both included",
-    "{a, b}": "one of the values a and b",
-    "not {a, b}": "any other value of the column",
-    ANY: "any value",
-    f"{MISSING} or …": "a missing value, or what follows; in { } one of the values",
-    '"…"': "a text in quotes, as JSON writes it",
+    "[a, b]": mark("any value from a to b, both included"),
+    "{a, b}": mark("one of the values a and b"),
+    "not {a, b}": mark("any other value of the column"),
+    ANY: mark("any value"),
+    f"{MISSING} or …": mark(
+        "a missing value, or what follows; in { } one of the values"
+    ),
+    '"…"': mark("a text in quotes, as JSON writes it"),
 }
 """How to read what a generalised column shows."""
 
-PREFIXES = {f"{BEGINS} {{a, b}}": "any value that begins with one of these texts"}
+PREFIXES = {f"{BEGINS} {{a, b}}": mark("any value that begins with one of these texts")}
 """What is said besides where values are shown by how they begin."""
 
 

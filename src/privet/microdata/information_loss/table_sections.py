@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from privet.display import Chart
-from privet.languages import say, say_number
+from privet.languages import say, say_number, translate
 from privet.microdata.charts.release_charts import draw_changed
 from privet.microdata.information_loss.loss_measures import LOADED
 from privet.microdata.information_loss.report import describe_utility
@@ -111,8 +111,9 @@ def _say_ended(record: Record) -> str:
     """Why the last move was the last."""
     ended = record.get("ended", "")
     if record.get("recipe") is not None:
-        return ENDED.get(ended, "")
-    return ENDED_GROUPS.get(ended, "") or " ".join(ENDED_SEARCH.get(ended, ()))
+        return translate(ENDED.get(ended, ""))
+    groups, search = ENDED_GROUPS.get(ended, ""), ENDED_SEARCH.get(ended, ())
+    return translate(groups) or " ".join(map(translate, search))
 
 
 def _describe_cost(record: Record) -> list[Part]:

@@ -24,7 +24,7 @@ from privet.release.kinds import ReleaseKind, find_judging_kind, import_kind
 from privet.release.ledger import Ledger
 from privet.release.named_custody import read_custody
 from privet.release.verify import compare_record, read_policy
-from privet.report.charts import draw_ledger
+from privet.report.charts import draw_ledger, name_kind
 from privet.report.documents.document import (
     Document,
     Grid,
@@ -286,7 +286,7 @@ def _tabulate_entries(entries: Sequence[Mapping[str, Any]]) -> Grid:
         (
             str(e["number"]),
             escape_name(e["title"]) or "—",
-            e["kind"],
+            name_kind(e["kind"]),
             e["made"],
             "?" if e["people"] is None else f"{e['people']:,}",
             ", ".join(map(escape_name, e["columns"])),

@@ -23,6 +23,9 @@ VERDICTS = {
     "not covered": mark("not covered"),
     "not applicable": mark("not applicable"),
     "infeasible": mark("infeasible"),
+    "refused": mark("refused"),
+    "stopped": mark("stopped"),
+    "not tried": mark("not tried"),
 }
 """What became of a promise, as it is said."""
 

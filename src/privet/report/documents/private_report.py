@@ -13,7 +13,7 @@ from typing import Any
 
 from privet.display import Chart
 from privet.findings import Audit, Finding
-from privet.languages import say, which_language
+from privet.languages import say, translate, which_language
 from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_promises
 from privet.report.charts import draw_exposure, draw_own_beliefs
@@ -31,6 +31,7 @@ from privet.report.documents.document import (
     SignatureLines,
     keep_sections,
 )
+from privet.report.documents.recorded_findings import retell
 from privet.report.render import list_history
 from privet.report.words import (
     BASES,
@@ -130,10 +131,18 @@ def list_judgements(audit: Audit, before: Told | None = None) -> Section:
     found = (*audit.findings, *audit.uncovered)
     parts: list[Part] = [Picture(_name_picture(was), lambda: draw_promises(told, was))]
     parts += [
-        _judge(finding, about, was.get(about["promise"]))
+        _judge(finding, about, _find_before(finding, was.get(about["promise"])))
         for finding, about in zip(found, told, strict=True)
     ]
     return Section("promises", say("What was promised, and what was found"), parts)
+
+
+def _find_before(finding: Finding, recorded: Told | None) -> Told | None:
+    """What was found in the table itself, said in the reader's language."""
+    stated = finding.promise
+    if recorded is None or not isinstance(stated, Promise | Measure):
+        return recorded
+    return retell(recorded, stated)
 
 
 def _name_picture(before: Told) -> str:
@@ -165,7 +174,7 @@ def _list_figures(finding: Finding, before: Told | None) -> list[tuple[str, str]
         name = say("Worst case after") if was else say("Worst case")
         figures.append((name, reached))
     if finding.basis is not None:
-        figures.append((say("How it is known"), BASES[finding.basis]))
+        figures.append((say("How it is known"), translate(BASES[finding.basis])))
     return figures
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from privet.languages import mark, say
+from privet.languages import mark, say, translate
 from privet.report.documents.document import (
     Document,
     Facts,
@@ -161,7 +161,8 @@ def describe_cells(manifest: Manifest) -> Section | None:
         "and not a missing one"
     )
     lines = [(sign, meaning) for sign in signs]
-    lines += list(manifest.get("labels", {}).items())
+    labels = manifest.get("labels", {})
+    lines += [(label, translate(words)) for label, words in labels.items()]
     if any(c.about.get("written_as") == "null" for c in columns):
         lines.append((say("an empty cell"), say("a hidden value, or a missing one")))
     if not lines:

@@ -9,6 +9,7 @@ from typing import Any
 
 from privet.display import Chart, Exhibit
 from privet.errors import InputError
+from privet.languages import say, say_number
 from privet.report.chart_style import (
     BLUE,
     GREY,
@@ -80,10 +81,8 @@ def draw_disguise(design: Design) -> Chart | None:
     if not first:
         return None
     names = number_alike([shorten(r["question"]) for r in first])
-    truth, sure = (
-        "reported as it is",
-        "how sure a report makes of what was thought even",
-    )
+    truth = say("reported as it is")
+    sure = say("how sure a report makes of what was thought even")
     rows = []
     for name, r in zip(names, first, strict=True):
         if r["truth"] is not None:
@@ -93,7 +92,7 @@ def draw_disguise(design: Design) -> Chart | None:
         rows.append({"question": name, "what": sure, "share": after})
     alt = require_altair()
     y = alt.Y("question:N", **list_in_order(names))
-    x = alt.X("share:Q", axis=percent_axis("chance")).scale(domain=[0, 1])
+    x = alt.X("share:Q", axis=percent_axis(say("chance"))).scale(domain=[0, 1])
     key = colour({truth: BLUE, sure: ORANGE})
     shapes = alt.Shape(
         "what:N",
@@ -109,7 +108,7 @@ def draw_disguise(design: Design) -> Chart | None:
             shape=shapes,
             tooltip=["question:N", "what:N", "share:Q"],
         ),
-        "How answers are disguised",
+        say("How answers are disguised"),
         _describe_record(design),
         more,
     )
@@ -118,8 +117,9 @@ def draw_disguise(design: Design) -> Chart | None:
 def _describe_record(design: Design) -> str:
     grown = design.growth()
     if grown is None:
-        return "Of the whole record a report may make somebody certain."
-    return f"A whole record moves odds by {as_float(grown):.4g} at the most."
+        return say("Of the whole record a report may make somebody certain.")
+    factor = f"{as_float(grown):.4g}"
+    return say("A whole record moves odds by {factor} at the most.", factor=factor)
 
 
 def draw_channel(design: Design, column: str) -> Chart | None:
@@ -145,8 +145,9 @@ def draw_channel(design: Design, column: str) -> Chart | None:
     for row in rows:
         row["said"] = percent(Fraction(str(row["chance"])).limit_denominator(10_000))
     alt = require_altair()
-    x = alt.X("report:N", sort=labels, axis=alt.Axis(title="reported", labelAngle=-30))
-    y = alt.Y("truth:N", sort=labels, axis=alt.Axis(title="true"))
+    across = alt.Axis(title=say("reported"), labelAngle=-30)
+    x = alt.X("report:N", sort=labels, axis=across)
+    y = alt.Y("truth:N", sort=labels, axis=alt.Axis(title=say("true")))
     marks = start(rows, width=alt.Step(54), height=alt.Step(34))
     return finish(
         alt.layer(
@@ -161,14 +162,14 @@ def draw_channel(design: Design, column: str) -> Chart | None:
             ),
             marks.mark_text().encode(x=x, y=y, text="said:N"),
         ),
-        f"What is reported of {shorten(column)}",
-        "Each line adds up to 100 %.",
+        say("What is reported of {column}", column=shorten(column)),
+        say("Each line adds up to 100 %."),
     )
 
 
 def draw_answers(design: Design, errors: Sequence[str] = ERRORS) -> Chart | None:
     """How many answers an error needs, disguised and not."""
-    disguised, plain = "disguised", "as they are"
+    disguised, plain = say("disguised"), say("as they are")
     rows = []
     for error in errors:
         needs = list_sample_sizes(design, error=error)
@@ -180,14 +181,16 @@ def draw_answers(design: Design, errors: Sequence[str] = ERRORS) -> Chart | None
     alt = require_altair()
     x = alt.X(
         "error:Q",
-        axis=alt.Axis(title="error of a share, ±", format="%"),
+        axis=alt.Axis(title=say("error of a share, ±"), format="%"),
         scale=alt.Scale(zero=False, nice=False),
     )
     y = alt.Y(
         "answers:Q",
         scale=alt.Scale(type="log"),
         axis=alt.Axis(
-            title="answers needed", format="~s", values=[10**i for i in range(15)]
+            title=say("answers needed"),
+            format="~s",
+            values=[10**i for i in range(15)],
         ),
     )
     key = {
@@ -203,8 +206,11 @@ def draw_answers(design: Design, errors: Sequence[str] = ERRORS) -> Chart | None
         marks.mark_line().encode(
             x=x, y=y, tooltip=["what:N", "error:Q", "answers:Q"], **key
         ),
-        "How many answers are needed",
-        "Of the question that needs most, whatever the truth is, with 95 % confidence.",
+        say("How many answers are needed"),
+        say(
+            "Of the question that needs most, whatever the truth is, with 95 % "
+            "confidence."
+        ),
     )
 
 
@@ -240,7 +246,7 @@ def draw_shares(
     labels = number_alike(
         [f"{shorten(r['question'], 20)}: {shorten(r['answer'], 20)}" for r in first]
     )
-    true, seen = "estimated truth", "reported"
+    true, seen = say("estimated truth"), say("reported")
     told = [
         {"answer": label, "what": what, "share": r[field]}
         for label, r in zip(labels, first, strict=True)
@@ -253,7 +259,8 @@ def draw_shares(
     ]
     alt = require_altair()
     y = alt.Y("answer:N", **list_in_order(labels), axis=alt.Axis(labelLimit=300))
-    x = alt.X("share:Q", axis=percent_axis("share of people")).scale(domain=[0, 1])
+    x = alt.X("share:Q", axis=percent_axis(say("share of people")))
+    x = x.scale(domain=[0, 1])
     said = {true: BLUE, seen: GREY} if reported else {true: BLUE}
     shapes = alt.Shape(
         "what:N",
@@ -270,8 +277,11 @@ def draw_shares(
                 x=x, y=y, color=alt.Color("what:N", **colour(said)), shape=shapes
             ),
         ),
-        "What is estimated, with its interval",
-        f"The interval holds the truth with {100 * confidence:g} % confidence.",
+        say("What is estimated, with its interval"),
+        say(
+            "The interval holds the truth with {level} confidence.",
+            level=f"{100 * confidence:g} %",
+        ),
         more,
     )
 
@@ -296,14 +306,16 @@ def _draw_estimates(found: Estimates) -> Chart | None:
 
 def draw_estimate(e: Estimate) -> Chart | None:
     """One share: the likeliest value, its interval, and a wider one that is surer."""
-    usual, sure = f"{100 * e.confidence:g} % interval", "surely as often"
+    usual = say("{level} interval", level=f"{100 * e.confidence:g} %")
+    sure = say("surely as often")
     spans = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
     if e.sure is not None:
         spans.append({"what": sure, "low": e.sure[0], "high": e.sure[1]})
     names = [str(s["what"]) for s in spans]
     alt = require_altair()
     y = alt.Y("what:N", **list_in_order(names))
-    x = alt.X("low:Q", axis=percent_axis("share of people")).scale(domain=[0, 1])
+    x = alt.X("low:Q", axis=percent_axis(say("share of people")))
+    x = x.scale(domain=[0, 1])
     marks = start(spans, width=WIDTH, height=alt.Step(STEP + 2))
     dots = start([{"what": n, "low": e.value} for n in names])
     return finish(
@@ -313,8 +325,8 @@ def draw_estimate(e: Estimate) -> Chart | None:
             ),
             dots.mark_point(size=80).encode(x=x, y=y),
         ),
-        f"Estimated: {100 * e.value:.1f} %",
-        f"From {e.n:,} answers.",
+        say("Estimated: {share}", share=f"{100 * e.value:.1f} %"),
+        say_number("From {n} answer.", "From {n} answers.", e.n),
     )
 
 
@@ -322,17 +334,17 @@ def draw_estimate(e: Estimate) -> Chart | None:
 
 
 def _write_design(design: Design, picture: str) -> str:
-    title = escape(design.title or "Design of a survey")
+    title = escape(design.title or say("Design of a survey"))
     lines = [
         (
             r["question"],
             f"{r['answers']:,}",
-            "public" if r["public"] else "disguised",
+            say("public") if r["public"] else say("disguised"),
             "" if r["truth"] is None else f"{100 * r['truth']:.3g} %",
         )
         for r in list_disguise(design)
     ]
-    heads = ("Question", "Answers", "", "Reported as it is")
+    heads = (say("Question"), say("Answers"), "", say("Reported as it is"))
     return (
         f"<div><p><strong>{title}</strong></p>{table_as_html(heads, lines)}"
         f"{picture}</div>"
@@ -340,7 +352,7 @@ def _write_design(design: Design, picture: str) -> str:
 
 
 def _write_responses(found: Responses, picture: str) -> str:
-    head = escape(f"Disguised answers: {found.rows.words}")
+    head = escape(say("Disguised answers: {rows}", rows=found.rows.words))
     told = _write_design(found.design, picture)
     return f"<div><p><strong>{head}</strong></p>{told}</div>"
 
@@ -351,11 +363,11 @@ def _write_estimate(e: Estimate, picture: str) -> str:
 
 
 def _write_estimates(found: Estimates, picture: str) -> str:
-    return (
-        "<div><p><strong>Estimates</strong> of "
-        f"{escape(', '.join(found.design.columns))}; ask for .chart() or .to_frame() "
-        f"to count them.</p>{picture}</div>"
+    said = say(
+        "Estimates of {columns}; ask for .chart() or .to_frame() to count them.",
+        columns=", ".join(found.design.columns),
     )
+    return f"<div><p>{escape(said)}</p>{picture}</div>"
 
 
 EXHIBITS = {

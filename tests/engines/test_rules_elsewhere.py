@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from engines.tables import PLACES, People, opened
+from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Run
 from privet.microdata.dependence import derived_columns
 from privet.microdata.dependence.derived_columns import find_rules
+from privet.values.contingency import Domain
 
 KINDS = ("text", "integer", "text", "text")
 
@@ -57,3 +59,20 @@ def test_rows_are_drawn_by_their_hash(kind: str, tmp_path: Path) -> None:
     drawn = [set(zip(*(d.codes[c] for c in names), strict=True)) for d in (some, again)]
     assert drawn[0] == drawn[1]
     assert drawn[0] <= set(zip(*(every.codes[c] for c in names), strict=True))
+
+
+def test_of_many_counted_combinations_some_are_drawn() -> None:
+    draw = np.random.default_rng(3)
+    codes = [draw.integers(0, 90, 40_000), draw.integers(0, 80, 40_000)]
+    domains = [Domain(c, [str(i) for i in range(90)]) for c in ("a", "b")]
+    key, n = np.unique(codes[0] * 90 + codes[1], return_counts=True)
+    held = InMemory(domains, [key // 90, key % 90], n)
+    some = held.sample_rows(["b", "a"], {}, 2_000, Run())
+    assert not some.whole
+    assert 1_000 < some.rows < 3_000
+    drawn = dict(zip(some.codes["a"] * 90 + some.codes["b"], some.n, strict=True))
+    every = dict(zip(key, n, strict=True))
+    assert drawn.items() <= every.items()
+    again = held.sample_rows(["b", "a"], {}, 2_000, Run())
+    assert np.array_equal(some.codes["a"], again.codes["a"])
+    assert held.sample_rows(["a", "b"], {}, 40_000, Run()).whole

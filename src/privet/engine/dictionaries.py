@@ -28,6 +28,9 @@ from privet.values.schema import Bins, Column
 COLUMNS_AT_ONCE = 32
 """Columns whose values one statement collects; GROUPING_ID takes 63 at the most."""
 
+FIRST_ROWS = 100_000
+"""Rows whose values may be all that a long table has."""
+
 
 # Distinct values --------------------------------------------------------------------
 
@@ -74,15 +77,52 @@ class DistinctValues:
         except DoesNotFit:
             self._collect_less(columns, run, step)
             return
+        self._session.total = self._count_found(columns)
+        self._keep_found(columns, run, step)
+
+    def _count_found(self, columns: Sequence[int]) -> int:
+        whole = sql.mask([], columns)
+        count = self._session.ask(f"SELECT n FROM pv_found WHERE g = {whole}")
+        return int(count["n"][0].as_py()) if len(count) else 0
+
+    def _keep_found(
+        self, columns: Sequence[int], run: Run, step: tuple[int, int]
+    ) -> None:
+        """A table of the values of each column, from those of all together."""
         for c in columns:
             own = f"SELECT c{c} AS v FROM pv_found WHERE g = {sql.mask([c], columns)}"
             table = f"pv_values_{c}"
             self.sizes[c] = self._session.make(own, table, run, "reading values", step)
-        whole = sql.mask([], columns)
-        count = self._session.ask(f"SELECT n FROM pv_found WHERE g = {whole}")
-        self._session.total = int(count["n"][0].as_py()) if len(count) else 0
         self._session.ask("DROP TABLE pv_found")
         self._collected.update(columns)
+
+    def guess(self, columns: Sequence[int], run: Run) -> Sequence[int] | None:
+        """Take the first rows' values for all; which are new, or None: there are more.
+
+        Where a value occurs once in 100,000 rows, others will turn up behind them.
+        """
+        fresh = [c for c in dict.fromkeys(columns) if c not in self._collected]
+        if not fresh:
+            return None
+        names, step = ", ".join(f"c{c}" for c in fresh), (1, 2)
+        few = f"(SELECT {names} FROM pv_people LIMIT {FIRST_ROWS})"
+        values = sql.select_values(fresh, few)
+        try:
+            self._session.make(values, "pv_found", run, "reading values", step)
+        except DoesNotFit:
+            return None
+        rare = self._session.fetch_one("SELECT count(*) FROM pv_found WHERE n = 1")
+        if rare or self._count_found(fresh) < FIRST_ROWS:
+            self._session.ask("DROP TABLE pv_found")
+            return None
+        self._keep_found(fresh, run, step)
+        return fresh
+
+    def forget(self, columns: Sequence[int]) -> None:
+        """Gather the values of some columns again."""
+        self._collected.difference_update(columns)
+        for c in columns:
+            self.sizes.pop(c, None)
 
     def _collect_less(
         self, columns: Sequence[int], run: Run, step: tuple[int, int]
@@ -217,6 +257,7 @@ class Dictionaries:
         self._source = source
         self._values = values or DistinctValues(session)
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
+        self._guessed: Sequence[int] = ()
         self._lock = Lock()
 
     def code_columns(
@@ -233,6 +274,40 @@ class Dictionaries:
             except DoesNotFit:
                 pass
         raise too_little_memory()
+
+    def guess_columns(
+        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[int, Dictionary] | None:
+        """Dictionaries of what the first rows hold; None where there is more.
+
+        Whoever codes all rows by them knows whether they were right.
+        """
+        wanted = {c: recodings.get(self._columns[c].name) for c in columns}
+        with self._lock:
+            guessed = self._values.guess(columns, run)
+            if guessed is None:
+                return None
+            self._guessed = guessed
+            try:
+                self._values.gather(columns, run)
+                return {
+                    c: self._make_dictionary(c, how, run) for c, how in wanted.items()
+                }
+            except (DoesNotFit, InputError):  # what is wrong comes up again
+                pass
+        self.forget_guessed()
+        return None
+
+    def forget_guessed(self) -> None:
+        """Make the dictionaries anew: there were other values behind the first rows."""
+        with self._lock:
+            self._values.forget(self._guessed)
+            self._made = {
+                key: made
+                for key, made in self._made.items()
+                if key[0] not in self._guessed
+            }
+            self._guessed = ()
 
     def find_kind(self, c: int, run: Run) -> str:
         """The kind of a column, found from its values."""

@@ -175,6 +175,16 @@ def coded(
     return f"SELECT {small}{chosen} FROM {source} s {' '.join(joins)}"
 
 
+def code_all(tables: Mapping[int, str], source: str, dialect: Dialect) -> str:
+    """The codes of all rows; a value that has none is an error at once."""
+    codes = [f"coalesce(d{c}.code, error('no code')) AS k{c}" for c in tables]
+    joins = [
+        f"LEFT JOIN {table} d{c} ON {dialect.same.format(a=f's.c{c}', b=f'd{c}.v')}"
+        for c, table in tables.items()
+    ]
+    return f"SELECT {', '.join(codes)} FROM {source} s {' '.join(joins)}"
+
+
 def hint_small(tables: Sequence[str], dialect: Dialect) -> str:
     """What tells the planner that tables are small."""
     return dialect.small.format(tables=", ".join(tables)) if tables else ""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from privet.engine import sql
+from privet.engine.counting.coded_copy import CodedCopy
 from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.counter import Counter
 from privet.engine.counting.pairs import DrawnRows, number_rows
@@ -100,6 +101,7 @@ class SqlEngine:
         self.session = session
         self._connection = connection
         self.made: PeopleMade | None = None
+        self._copy: CodedCopy | None = None
         try:
             self._look_at(source)
             self._positions = {c.name: i for i, c in enumerate(self._columns)}
@@ -258,9 +260,12 @@ class SqlEngine:
             people=rows.people,
             weight=rows.weight,
             precount=cells,
+            copy=self._copy if plain else None,
         )
         expected = None if only else rows.total
         yield from Counter(coded).count(wanted, expected, rows.statements)
+        if self._copy is not None:
+            self._copy.drop()
 
     def _choose_rows(
         self,

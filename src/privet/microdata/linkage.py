@@ -207,10 +207,16 @@ def find_table_rules(table: Table, promises: Sequence[Promise], run: Run) -> Tab
     return with_rules(table, wanted, run)
 
 
-def settle_rules(table: Table, stated: Sequence[Promise | Measure], run: Run) -> Table:
+def settle_rules(
+    table: Table,
+    stated: Sequence[Promise | Measure],
+    run: Run,
+    counted: Table | None = None,
+) -> Table:
     """The same for a table that is published: its rules are found once, now.
 
-    Insiders and measures look at groups of the quasi columns.
+    Insiders and measures look at groups of the quasi columns. Where all rows were
+    counted, `counted` is the table that counts from there.
     """
     wanted: list[tuple[tuple[str, ...], str]] = []
     for each in stated:
@@ -220,8 +226,8 @@ def settle_rules(table: Table, stated: Sequence[Promise | Measure], run: Run) ->
         elif isinstance(each, Measure) or isinstance(each.against, Insider):
             asked = find_asked(each, table)
             wanted.append((list_quasi_known(table), asked[0] if asked else ""))
-    found = with_rules(table, wanted, run)
-    return replace(found, rules=found.rules or Rules())
+    found = with_rules(counted or table, wanted, run)
+    return replace(table, rules=found.rules or Rules(), coarse=found.coarse)
 
 
 def query_templates(

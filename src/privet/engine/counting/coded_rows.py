@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privet.engine import arrow, sql
+from privet.engine.counting.coded_copy import COPY, CodedCopy
 from privet.engine.counting.precount import Precount
 from privet.engine.dictionaries import Dictionary
 from privet.engine.protocol import CountQuery, CountUnit, Run
@@ -55,11 +56,16 @@ class CodedRows:
         people: str = "pv_people",
         weight: str = "",
         precount: Precount | None = None,
+        copy: CodedCopy | None = None,
     ) -> None:
-        """Read from `people`, each with a `weight`; or from what was counted before."""
+        """Read from `people`, each with a `weight`; or from what was counted before.
+
+        A `copy` that has the codes of the columns stands for plain rows.
+        """
         self.session = session
         self.dialect = session.dialect
         self.precount = precount
+        self._copy = copy
         self.unit = amount.unit if amount else None
         self._dictionaries = dictionaries
         self._position = position
@@ -126,6 +132,8 @@ class CodedRows:
         if self._weight:
             extra = f"{self._weight} AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
+        if self._copy is not None and not extra and self._copy.covers(tables):
+            return f"SELECT {', '.join(f'k{c}' for c in columns)} FROM {COPY}"
         return sql.coded(tables, people, extra, self.dialect)
 
     def select_keys(self, sets: Sequence[Order]) -> str:

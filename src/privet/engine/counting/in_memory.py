@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from privet.engine.counting.dense_arrays import MOST_CELLS, CodeTally
@@ -29,6 +30,9 @@ from privet.errors import InputError
 from privet.values.contingency import Counts, Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
+
+SCATTER = np.uint64(0x9E3779B97F4A7C15)
+"""2**64 over the golden ratio: products with it have high bits that look drawn."""
 
 
 class InMemory:
@@ -99,8 +103,27 @@ class InMemory:
     def sample_rows(
         self, columns: NameList, recodings: Recodings, most: int, run: Run
     ) -> DrawnRows:
-        """All rows: they are counted already."""
-        return DrawnRows.from_counts(self._counts.over(columns))
+        """All rows: they are counted already; of very many combinations, some.
+
+        Those drawn stand for about so many rows, and are always the same.
+        """
+        share = -(-self._counts.total // most)
+        if len(self._counts) <= most or share <= 1:
+            return DrawnRows.from_counts(self._counts.over(columns))
+        return self._draw_rows(columns, share)
+
+    def _draw_rows(self, columns: NameList, share: int) -> DrawnRows:
+        """One combination in so many, by a hash of some columns' codes."""
+        at = [self._counts.columns.index(c) for c in columns]
+        key = np.zeros(len(self._counts), dtype=np.uint64)
+        for i in at:
+            key += self._counts.codes[i].astype(np.uint64)
+            key *= SCATTER
+        drawn = np.flatnonzero((key >> np.uint64(32)) % np.uint64(share) == 0)
+        codes = [self._counts.codes[i][drawn].astype(np.int64) for i in at]
+        domains = {c: self._domains[c] for c in columns}
+        n = self._counts.n[drawn]
+        return DrawnRows(domains, dict(zip(columns, codes, strict=True)), n, False)
 
     def sample_cells(self, by: NameList, most: int, run: Run) -> DrawnCells:
         """Counts have no rows to look at; the table they were made from does."""

@@ -19,6 +19,7 @@ import pyarrow as pa
 from attrs import evolve
 
 from privet.engine import arrow, sql, text_types
+from privet.engine.counting.coded_copy import CodedCopy
 from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.dense_arrays import MOST_CELLS
 from privet.engine.counting.in_memory import InMemory
@@ -279,6 +280,7 @@ class DuckDB(SqlEngine):
         self._gathers = people is not None
         super().__init__(source, where, session, session, people)
         self._cells = Precount(session, self._values)
+        self._copy = CodedCopy(session, self._dictionaries)
         self._weights: dict[int, int] = {}  # columns that were checked, and their sums
 
     def close(self) -> None:
@@ -345,9 +347,11 @@ class DuckDB(SqlEngine):
     ) -> dict[str, Domain]:
         """The values of some columns, and of those that are counted soon."""
         self._check_whole(run)
-        if before:
-            self._precount(before, run)
         soon = [c for t in before for c in (*t.by, t.about)]
+        few = self._precount(before, run) if before else None
+        if before and few is None and self._copy is not None:
+            at = list(dict.fromkeys(map(self._position, (*columns, *soon))))
+            self._copy.prepare(at, self._source, recodings, run)
         found = super().domains([*columns, *soon], recodings, run)
         return {c: found[c] for c in columns}
 

@@ -166,6 +166,16 @@ class MondrianProblem:
         n = rows[:, -1].astype(np.int64)
         return replace(table, engine=InMemory(self.cells.domains, codes, n))
 
+    def as_rows(self, table: Table) -> Table:
+        """The same where rows were counted as they are; else the table itself.
+
+        People with several rows, weights and labels given are no counts of rows.
+        """
+        roles = table.roles
+        if roles.unit or roles.weight or table.relabels:
+            return table
+        return self.as_table(table)
+
 
 def index_sets(
     rules: Sequence[GroupConstraint],

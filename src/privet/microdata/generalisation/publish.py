@@ -509,7 +509,8 @@ def publish_groups(
     _refuse_nothing_to_judge(policy)
     method = method.for_policy(policy.hierarchy_files())
     prepared = method.prepare(table, policy.promises, policy.measures, run)
-    table = settle_rules(table, [*policy.promises, *policy.measures], run)
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+    table = settle_rules(table, stated, run, prepared.as_rows(table))
     with warnings.catch_warnings():
         # Who belongs together is not among the counts: that is no released column.
         homes = list_household_promises(policy)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from io import StringIO
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -68,6 +69,18 @@ def test_the_table_itself_is_the_first_thing_to_compare_with() -> None:
     assert (0, 0) == (found["ncp"], found["cells_changed"])
     assert found.utility is not None
     assert found.utility["accuracy"]["before"] == found.utility["accuracy"]["after"]
+
+
+def test_no_more_people_are_certain_than_there_are() -> None:
+    """Two secrets of everybody are no secrets of twice as many people."""
+    rows = pa.table({"job": ["a", "b", "c"], "ill": ["x"] * 3, "debt": ["y"] * 3})
+    promises = [
+        pv.Promise(pv.Linker(knows=["job"]), pv.Ceiling("1/2"), about, about)
+        for about in ("ill", "debt")
+    ]
+    with pv.read(rows, quasi=["job"], sensitive=["ill", "debt"]) as table:
+        found = compare(table, pv.Policy(promises), methods=["as-it-is"])
+    assert 3 == found["as-it-is"]["certain"]
 
 
 def list_front(lines: list[dict[str, float]], aims: list[str]) -> list[bool]:

@@ -54,7 +54,9 @@ FIGURES: Mapping[str, Figure] = {
     "pairs_kept": Figure(mark("pairs of columns that stand in one view"), more=True),
     "standard_error": Figure(mark("standard error of an estimated share, at worst")),
     "worst": Figure(mark("the highest belief of any promise")),
-    "certain": Figure(mark("people of whom somebody is certain")),
+    "certain": Figure(
+        mark("people of whom somebody is certain, in the column where they are most")
+    ),
     "unique": Figure(mark("people whom nobody looks like")),
     "seconds": Figure(mark("how long it took")),
 }
@@ -183,7 +185,9 @@ def list_table_figures(
         told = utility["accuracy"]
         found["accuracy"] = told and float(Fraction(told["on_originals"]))
     if exposure is not None:
-        found["certain"] = sum(c["certain"] for c in exposure["columns"].values())
+        # Not the sum: a person may be known in several columns.
+        of_columns = (c["certain"] for c in exposure["columns"].values())
+        found["certain"] = max(of_columns, default=0)
         found["unique"] = exposure["unique"]
     return drop_missing(found)
 

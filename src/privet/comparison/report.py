@@ -68,7 +68,9 @@ MEANINGS = {
         "accuracy: of the target, learnt from the release, on original rows"
     ),
     "worst": mark("worst: the highest belief of any promise"),
-    "certain": mark("certain: people of whom somebody is"),
+    "certain": mark(
+        "certain: people of whom somebody is, in the column where they are most"
+    ),
 }
 
 

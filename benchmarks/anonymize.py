@@ -56,7 +56,7 @@ ARX = 17.1, 0.9e9 / 2**20
 BARS = {"1": 10.0, "0": 17.0}
 """The most CPU seconds for the same, with numba and without."""
 COMPANIONS = 1.5
-"""How many times the CPU of groups alone an insider's companions may take."""
+"""How many times the CPU of groups alone companions may take; with numba."""
 WAYS = {"1": "with numba", "0": "without"}
 KNOWN = {"raw": 0.8227, "ai-privacy-toolkit": 0.8211, "ANJANA": 0.817}
 KNOWN |= {"ARX": 0.813, "anonypy": 0.684}

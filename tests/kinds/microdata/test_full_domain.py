@@ -15,6 +15,8 @@ import pytest
 
 import privet as pv
 from privet.cli import cli
+from privet.microdata.full_domain.full_domain_search import FullDomainResult
+from privet.microdata.full_domain.publish import refuse_levels
 from privet.release.manifest import digest_content
 
 JOBS = {"Cook": ["Service"], "Maid": ["Service"], "Judge": ["Law"], "Clerk": ["Law"]}
@@ -215,6 +217,21 @@ def test_what_cannot_be_kept_is_infeasible() -> None:
     rows = {"age": [1, 2, 3], "job": ["a", "b", "c"], "ill": ["x", "x", "y"]}
     with pytest.raises(pv.Infeasible):
         pv.publish(read(rows), ask("0.5"), method=pv.FullDomain(suppress="0.3"))
+
+
+@pytest.mark.parametrize(
+    ("suppress", "companions", "proved"),
+    [("0", False, True), ("0.05", False, False), ("0", True, False)],
+)
+def test_only_a_search_that_tries_everything_says_cannot(
+    suppress: str, companions: bool, proved: bool
+) -> None:
+    """A set of people to suppress may be missed; so may what a bound refuses."""
+    nothing = FullDomainResult(None, 1.0, 1.0, None, 3, 8)
+    told = str(refuse_levels(nothing, pv.FullDomain(suppress=suppress), companions))
+    assert "3 of 8 combinations were judged" in told
+    assert proved == ("cannot" in told)
+    assert proved != ("may be safe" in told)
 
 
 def test_measures_that_larger_groups_worsen_are_judged_node_by_node() -> None:

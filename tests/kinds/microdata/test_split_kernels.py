@@ -203,11 +203,17 @@ def test_releases_are_the_same_with_and_without_numba(
     assert used
 
 
-@pytest.mark.parametrize("cells", [30, 10_000])
-def test_companions_in_order_are_the_same_loop_or_split_by_split(
-    cells: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("cells", "ahead"), [(30, 1), (30, 100), (30, 100_000), (10_000, 100_000)]
+)
+def test_companions_in_order_are_the_same_loop_or_tried_ahead(
+    cells: int, ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Groups of a large table are finished from left to right, minima carried along."""
+    """Groups of a large table are finished from left to right, minima carried along.
+
+    So they are where numpy tries splits of several groups ahead.
+    """
+    monkeypatch.setattr(mondrian, "AHEAD", ahead)
     monkeypatch.setattr(mondrian, "LARGE", 0)
     monkeypatch.setattr(mondrian, "IN_ORDER", cells)
     expected = [published(seed) for seed in range(1, 7, 2)]

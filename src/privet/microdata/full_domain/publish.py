@@ -335,7 +335,10 @@ class FullDomainProblem:
         nodes = FullDomainSearch(base, lattice, pools, asked)
         result = nodes.run(stop.after_node)
         if result.node is None or result.pool is None or result.pool.out is None:
-            raise _refuse(result, self.method)
+            points = [r.point for own in self.judge.apart.values() for r in own]
+            points += [w.constraint.point for w in self.windows]
+            companions = any(point.m for point in points)
+            raise refuse_levels(result, self.method, companions)
         cut = SubtreeCut.of_node(result.node, self.columns)
         # The lowest node's groups stand as they were counted: by position, not label.
         groups = nodes.find_groups(result.node)
@@ -469,12 +472,24 @@ class _Stop:
         return self.is_late()
 
 
-def _refuse(result: FullDomainResult, method: FullDomain) -> Infeasible:
+def refuse_levels(
+    result: FullDomainResult, method: FullDomain, companions: bool
+) -> Infeasible:
+    """What was found; only a search that tries everything may say "cannot".
+
+    Of all sets of people to suppress few are tried, and companions may be bounded.
+    """
+    if method.suppress or companions:
+        others = "the others are finer than one that fails. Another choice may be safe"
+        found = "No level of the hierarchies was found to keep every promise"
+    else:
+        others = "the others cannot"
+        found = "No level of the hierarchies keeps every promise"
     share = f" with at most {float(method.suppress):.3g} of the people suppressed"
     more = share if method.suppress else ""
     return Infeasible(
-        f"No level of the hierarchies keeps every promise{more}: {result.judged:,} of "
-        f"{result.nodes:,} combinations were judged, and the others cannot.",
+        f"{found}{more}: {result.judged:,} of {result.nodes:,} combinations were "
+        f"judged, and {others}.",
         best=None,
         advice=[
             "Allow more to be suppressed, with --suppress 0.05 (suppress=0.05).",

@@ -444,6 +444,25 @@ class Constraints:
                 failing |= minima.find_unsafe(own, ~failing)
         return failing
 
+    def find_hopeless(self, hist: Ints, totals: Ints) -> Flags:
+        """Which groups no release may have from now on, whatever is split before.
+
+        Where everything is by minima; others may have to be refused in their turn.
+        """
+        hopeless = find_beyond(hist, totals, self.rules)
+        for j, minima in self.minima.items():
+            assert isinstance(minima, RunningMinima)
+            hopeless |= minima.find_hopeless(self.slice_histograms(j, hist))
+        return hopeless
+
+    def find_lowering(self, hist: Ints) -> Flags:
+        """Which groups may lower a minimum: the others are safe in their turn."""
+        lowering = np.zeros(len(hist), dtype=bool)
+        for j, minima in self.minima.items():
+            assert isinstance(minima, RunningMinima)
+            lowering |= minima.find_lowering(self.slice_histograms(j, hist))
+        return lowering
+
     def is_safe_together(self, hist: Ints, totals: Ints) -> bool:
         """Whether groups that keep the rules by themselves are safe together."""
         alone = int((totals == 1).sum())

@@ -24,9 +24,14 @@ from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.splits.kernels import SplitKernels
 from privet.microdata.generalisation.splits.prefix_cuts import find_allowed
+from privet.microdata.generalisation.splits.split_ahead import (
+    SplitsAhead,
+    split_ahead,
+)
 from privet.microdata.generalisation.splits.split_levels import finish_levels
 from privet.microdata.generalisation.splits.split_task import (
     COLUMN,
+    CUT,
     EVERYBODY,
     LEFT,
     LINE,
@@ -37,6 +42,7 @@ from privet.microdata.generalisation.splits.split_task import (
     SplitCriterion,
     SplitTask,
 )
+from privet.microdata.generalisation.splits.tallies import keep_surest
 from privet.values.arrays import Ints
 
 AT_ONCE = 200_000
@@ -44,6 +50,9 @@ AT_ONCE = 200_000
 
 IN_ORDER = 2_000
 """The same where minima over all groups are carried along: from left to right."""
+
+AHEAD = 100_000
+"""Cells of the groups that numpy splits ahead, before each is finished in its turn."""
 
 LARGE = 20_000
 """Cells of a table whose groups are finished in order; below it the most blurred one is
@@ -116,6 +125,7 @@ class MondrianState:
         self._used = 0
         self._add([[0, len(cells), -1, 0, 0, people]])
         self._pending: list[tuple[float, int, BestSplits | None]] = []
+        self._ahead: dict[int, SplitsAhead] = {}
         self._queue_group(0)
 
     @property
@@ -231,17 +241,24 @@ class MondrianState:
     def _make(self, move: Split) -> int:
         """Part the rows of a group; the line of its left part."""
         assert move.trial is not None
-        start, stop, *_, people = self.tree[move.line].tolist()
+        start, stop = self.tree[move.line, :2].tolist()
         middle = self.cutter.part(self.cells, start, stop, move.column, move.cut)
-        first = self._used
         self.judge.accept(move.trial)
+        return self._add_parts(move.line, (move.column, move.cut), middle, move.left)
+
+    def _add_parts(
+        self, line: int, split: tuple[int, int], middle: int, left: int
+    ) -> int:
+        """Put down both parts of a group that was split; the line of the left one."""
+        start, stop, *_, people = self.tree[line].tolist()
+        first = self._used
         self._add(
             [
-                [start, middle, -1, 0, 0, move.left],
-                [middle, stop, -1, 0, 0, people - move.left],
+                [start, middle, -1, 0, 0, left],
+                [middle, stop, -1, 0, 0, people - left],
             ]
         )
-        self.tree[move.line, COLUMN : LEFT + 1] = move.column, move.cut, first
+        self.tree[line, COLUMN : LEFT + 1] = *split, first
         return first
 
     def _finish(self, line: int) -> SplitStep:
@@ -269,22 +286,74 @@ class MondrianState:
         return SplitStep("", people, int((~split).sum()))
 
     def _finish_by_splits(self, line: int) -> SplitStep:
-        """What the loops do, split by split: the left part first."""
-        waiting, groups = [line], 1
-        people = int(self.tree[line, PEOPLE])
+        """What the loops do, split by split: the left part first.
+
+        Where what was tried ahead is refused in its turn, the rest of the group is
+        split without.
+        """
+        if line not in self._ahead:
+            self._split_ahead()
+        ahead, used = self._ahead.pop(line), self._used
+        start, stop, *_, people = self.tree[line].tolist()
+        self.cells[start:stop] = self.cells[start:stop][ahead.order]
+        waiting = [(line, 0)]
         while waiting:
-            at = waiting.pop()
-            start, stop, *_, left = self.tree[at].tolist()
-            if left < 2 * self.judge.least or stop - start < 2:
-                continue
-            survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
-            move = self._try(at, survey)
-            if move is not None:
-                first = self._make(move)
-                waiting += [first + 1, first]
-                groups += 1
+            at, own = waiting.pop()
+            first = self._split_alone(at) if own < 0 else self._follow(at, own, ahead)
+            if first >= 0:
+                followed = own >= 0 and self._follows(at, own, ahead)
+                left = int(ahead.lines[own, LEFT]) if followed else -2
+                waiting += [(first + 1, left + 1), (first, left)]
         heappop(self._pending)
-        return SplitStep("", people, groups)
+        return SplitStep("", people, 1 + (self._used - used) // 2)
+
+    def _split_ahead(self) -> None:
+        """Split this group and those that follow by what the minima are now."""
+        several, cells, spans = list[int](), 0, list[tuple[int, int, int]]()
+        most = max(AHEAD // max(int(self.judge.rules.offset[-1]), 16) * 16, 1)
+        for _, line, survey in sorted(self._pending, key=lambda each: each[:2]):
+            start, stop, *_, people = self.tree[line].tolist()
+            if survey is not None or (several and cells + stop - start > most):
+                break
+            several.append(line)
+            spans.append((start, stop, people))
+            cells += stop - start
+        judge = self.judge
+        tried = (judge.find_hopeless, judge.find_lowering)
+        found = split_ahead(self.cells, spans, self.task, *tried)
+        self._ahead = dict(zip(several, found, strict=True))
+
+    def _follow(self, at: int, own: int, ahead: SplitsAhead) -> int:
+        """Split a group as was tried ahead, if it may be; the line of its left part."""
+        d, cut, left = ahead.lines[own, COLUMN : LEFT + 1].tolist()
+        if d < 0:
+            return -1
+        start, people = self.tree[at, [START, PEOPLE]].tolist()
+        hist, of_left = ahead.hist[left : left + 2], int(ahead.lines[left, PEOPLE])
+        totals = np.array([of_left, people - of_left])
+        if ahead.lowers[own]:
+            trial = self.judge.try_parts(hist, totals)
+            if trial is None:
+                return self._split_alone(at)
+            self.judge.accept(trial)
+        else:
+            keep_surest(self.judge.worst_found, hist, totals, self.judge.rules)
+        middle = start + int(ahead.lines[left, STOP] - ahead.lines[left, START])
+        return self._add_parts(at, (d, cut), middle, of_left)
+
+    def _follows(self, at: int, own: int, ahead: SplitsAhead) -> bool:
+        """Whether a group was split as was tried ahead."""
+        made = self.tree[at, COLUMN : CUT + 1].tolist()
+        return bool(made == ahead.lines[own, COLUMN : CUT + 1].tolist())
+
+    def _split_alone(self, at: int) -> int:
+        """Try every split of a group in its turn; the line of its left part, or -1."""
+        start, stop, *_, people = self.tree[at].tolist()
+        if people < 2 * self.judge.least or stop - start < 2:
+            return -1
+        survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
+        move = self._try(at, survey)
+        return -1 if move is None else self._make(move)
 
     def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""

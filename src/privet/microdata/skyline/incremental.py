@@ -231,6 +231,50 @@ class PointMinima:
             self.asked.holds(min(self._compute_attacks(s))) for s in close.tolist()
         )
 
+    # Many groups at once --------------------------------------------------------------
+
+    def find_hopeless(self, groups: Ints) -> Flags:
+        """Which groups break the limit beyond doubt, a line each: by floats."""
+        point, below = self.asked.point, self.asked.theta * (1 - NEAR)
+        some = _SeveralGroups.of(groups, self.allowed, point)
+        hopeless = np.zeros(len(groups), dtype=bool)
+        hopeless[some.group[some.cf1(point) < below]] = True
+        if point.m:
+            least = np.minimum(some.factors(point), self.factor[:, some.s])
+            odds = np.minimum(
+                least[KNOWN] * least[COMPANIONS], least[VICTIM] * least[BOTH]
+            )
+            hopeless[some.group[odds < below]] = True
+        return hopeless
+
+    def find_lowering(self, groups: Ints) -> Flags:
+        """Which groups may lower a minimum: floats that are close count as lower."""
+        point = self.asked.point
+        some = _SeveralGroups.of(groups, self.allowed, point)
+        lower = np.zeros(len(some.group), dtype=bool)
+        if point.m:
+            new = some.factors(point)
+            for f, less in ((KNOWN, point.k), (VICTIM, 0)):
+                old, a = self.x[f, some.s], self.a[f, some.s]
+                own, was = np.maximum(some.tail - less, 0), np.maximum(old - less, 0)
+                lower |= (old < 0) | (own * a < was * some.a)
+            for f in (COMPANIONS, BOTH):
+                old, a = self.x[f, some.s], self.a[f, some.s]
+                same = (some.b == old) & (some.a == a)
+                above = new[f] > self.factor[f, some.s] * (1 + NEAR)
+                lower |= (old < 0) | ~(same | above)
+        # The best group's odds keep the limit, so that no higher ones break it.
+        best = _cf1(self.best, point.k, point.m) if self.best[1] else None
+        same = (some.tail == self.best[0]) & (some.a == self.best[1])
+        same &= some.b == self.best[2]
+        if best is None:
+            lower[:] = True
+        else:
+            lower |= ~same & ~(some.cf1(point) > float(best) * (1 + NEAR))
+        lowering = np.zeros(len(groups), dtype=bool)
+        lowering[some.group[lower]] = True
+        return lowering
+
     def odds(self) -> Fraction | None:
         """The least odds, exactly; None while no value that matters was seen."""
         if self.best[1] == 0:
@@ -239,6 +283,48 @@ class PointMinima:
         for s in np.flatnonzero(self.x[KNOWN] >= 0).tolist():
             found += self._compute_attacks(s)
         return min(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _SeveralGroups:
+    """What CF1 to CF5 are made of, for each value that matters of several groups."""
+
+    group: Ints
+    s: Ints
+    tail: Ints
+    a: Ints
+    b: Ints
+
+    @classmethod
+    def of(cls, groups: Ints, allowed: Flags, point: Point) -> _SeveralGroups:
+        """Of histograms, a line each; l is a number of values."""
+        assert isinstance(point.l, int)
+        people = groups.sum(axis=1)
+        falling = -np.sort(-groups, axis=1)
+        gone = falling[:, : point.l].sum(axis=1)
+        last = np.zeros_like(people)
+        if groups.shape[1] > point.l:
+            last = falling[:, point.l]
+        group, s = np.nonzero((groups > 0) & allowed)
+        a, whole = groups[group, s], people[group]
+        tail = whole - gone[group] - np.minimum(a, last[group])
+        return cls(group, s, tail, a, whole - a)
+
+    def cf1(self, point: Point) -> Floats:
+        """CF1 of each value; that of the most frequent one is the least."""
+        return closed_forms.cf1_floats(self.tail, self.a, self.b, point.k, point.m)
+
+    def factors(self, point: Point) -> Floats:
+        """CF2 to CF5, a line each."""
+        k, m = point.k, point.m
+        return np.stack(
+            [
+                closed_forms.cf2_floats(self.tail, self.a, k),
+                closed_forms.cf5_floats(self.a, self.b, 0, m),
+                closed_forms.cf2_floats(self.tail, self.a, 0),
+                closed_forms.cf5_floats(self.a, self.b, k, m),
+            ]
+        )
 
 
 MOST_KNOWN = 32
@@ -403,6 +489,18 @@ class RunningMinima:
                 return None
             after.append(folded)
         return RunningMinima(tuple(after))
+
+    def find_hopeless(self, groups: Ints) -> Flags:
+        """Which groups break a limit from now on, each looked at by itself."""
+        return np.asarray(
+            np.logical_or.reduce([p.find_hopeless(groups) for p in self.certain])
+        )
+
+    def find_lowering(self, groups: Ints) -> Flags:
+        """Which groups may lower a minimum of some point."""
+        return np.asarray(
+            np.logical_or.reduce([p.find_lowering(groups) for p in self.certain])
+        )
 
     def take(self, tables: MinimaTables, first: int) -> RunningMinima:
         """The same points with the minima of tables, from a line on."""

@@ -58,7 +58,7 @@ def finish_levels(
     `worst` (a line per rule: holders, whole) rises to the surest belief met. `fails`
     judges groups by more than the task's rules.
     """
-    levels = _Levels(cells[start:stop], task, fails)
+    levels = Levels(cells[start:stop], task, fails)
     lines = levels.split()
     # Beliefs in a group are never above those in its parts: the last parts will do.
     levels.note_worst(lines[lines[:, COLUMN] < 0], worst)
@@ -121,7 +121,7 @@ class _Best(NamedTuple):
         return np.lexsort((-self.width, -self.gain, self.cut < 0), axis=0)
 
 
-class _Levels:
+class Levels:
     """The groups of a table, and the splits that were made."""
 
     def __init__(self, rows: Cells, task: SplitTask, fails: FindFailing | None) -> None:
@@ -136,8 +136,12 @@ class _Levels:
 
     def split(self) -> Ints:
         """Split until no split is allowed; the lines of the tree."""
-        rows = len(self.order)
-        groups = _Groups(np.array([[0, rows, int(self._n.sum())]]), np.arange(rows))
+        everybody = [[0, len(self.order), int(self._n.sum())]]
+        return _number_lines(self.split_groups(np.array(everybody)))
+
+    def split_groups(self, span: Ints) -> Ints:
+        """The same of groups (start, stop, people) side by side; level by level."""
+        groups = _Groups(span, np.arange(len(self.order)))
         levels, used = [], 0
         while len(groups.span):
             lines = np.zeros((len(groups.span), LINE), dtype=np.int64)
@@ -145,7 +149,7 @@ class _Levels:
             levels.append(lines)
             used += len(lines)
             groups = self._split_level(groups, lines, used)
-        return _number_lines(np.concatenate(levels))
+        return np.concatenate(levels)
 
     def _split_level(self, groups: _Groups, lines: Ints, used: int) -> _Groups:
         """Split the groups of a level, where they may; the groups of the next."""
@@ -354,6 +358,11 @@ class _Levels:
             part = np.repeat(np.arange(len(some)), some[:, STOP] - some[:, START])
             hist = self._count(row, part, len(some))
             keep_surest(worst, hist, some[:, PEOPLE], rules)
+
+    def count_leaves(self, leaves: Ints) -> Ints:
+        """The protected values of groups that tile the rows, in their order."""
+        part = np.repeat(np.arange(len(leaves)), leaves[:, STOP] - leaves[:, START])
+        return self._count(self.order, part, len(leaves))
 
 
 def _list_lines(groups: _Groups) -> Ints:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.counting.dense_arrays import MOST_CELLS, CodeTally
+from privet.engine.counting.dense_arrays import BLOCK, MOST_CELLS, CodeTally
 from privet.engine.counting.pairs import DrawnRows
 from privet.engine.protocol import (
     ColumnSummary,
@@ -114,13 +114,17 @@ class InMemory:
 
     def _draw_rows(self, columns: NameList, share: int) -> DrawnRows:
         """One combination in so many, by a hash of some columns' codes."""
-        at = [self._counts.columns.index(c) for c in columns]
-        key = np.zeros(len(self._counts), dtype=np.uint64)
-        for i in at:
-            key += self._counts.codes[i].astype(np.uint64)
-            key *= SCATTER
-        drawn = np.flatnonzero((key >> np.uint64(32)) % np.uint64(share) == 0)
-        codes = [self._counts.codes[i][drawn].astype(np.int64) for i in at]
+        own = dict(zip(self._counts.columns, self._counts.codes, strict=True))
+        parts = []
+        for start in range(0, len(self._counts), BLOCK):
+            key = np.zeros(min(BLOCK, len(self._counts) - start), dtype=np.uint64)
+            for c in columns:
+                key += own[c][start : start + BLOCK].astype(np.uint64)
+                key *= SCATTER
+            chosen = (key >> np.uint64(32)) % np.uint64(share) == 0
+            parts.append(start + np.flatnonzero(chosen))
+        drawn = np.concatenate(parts)
+        codes = [own[c][drawn].astype(np.int64) for c in columns]
         domains = {c: self._domains[c] for c in columns}
         n = self._counts.n[drawn]
         return DrawnRows(domains, dict(zip(columns, codes, strict=True)), n, False)

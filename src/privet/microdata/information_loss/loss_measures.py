@@ -60,6 +60,9 @@ MOST_CELLS = 4_000_000
 MOST_RUNS = 20_000_000
 """So are those that would take more sums."""
 
+AT_ONCE = 2**16
+"""Rows that are added up together: as many as stay in the processor's cache."""
+
 Counts = Mapping[str, CellCounts]
 
 
@@ -326,8 +329,8 @@ def spread_pair(
     after = _spread_pair(a, b, counts)
     if after is None:
         return None
-    key = _pack_pair(counts.places, b.places)
-    before = _sum_by(key, counts.n, a.places * b.places).reshape(a.places, b.places)
+    before = _sum_pair(counts.places, counts.n, a.places, b.places)
+    before = before.reshape(a.places, b.places)
     return before / before.sum(), after
 
 
@@ -336,8 +339,7 @@ def _spread_pair(
 ) -> Floats | None:
     """The distribution of both columns after; None: it would take too long."""
     if counts.apart:
-        key = _pack_pair(counts.apart, b.places)
-        joint = _sum_by(key, counts.released, a.places * b.places)
+        joint = _sum_pair(counts.apart, counts.released, a.places, b.places)
         return _normalise(joint.reshape(a.places, b.places))
     if a.sets.count * b.places > b.sets.count * a.places:
         turned = replace(counts, labels=counts.labels[::-1])
@@ -373,13 +375,27 @@ def _spread_first(
 
 def _sum_texts(first: Ints, second: Ints, n: Ints, size: int) -> tuple[Ints, Ints]:
     """Rows by both texts: those that occur."""
-    key = _pack_pair((first, second), size)
-    most = int(key.max(initial=-1)) + 1
-    if most > MOST_CELLS:
-        return sum_by_key(key, n)
-    sums = np.bincount(key, weights=n, minlength=most)
+    lines = int(first.max(initial=-1)) + 1
+    if lines * size > MOST_CELLS:
+        return sum_by_key(_pack_pair((first, second), size), n)
+    sums = _sum_pair((first, second), n, lines, size)
     there = np.flatnonzero(sums)
     return there, sums[there].astype(np.int64)
+
+
+def _sum_pair(pair: Sequence[Ints], n: Ints, lines: int, size: int) -> Floats:
+    """Rows by two numbers, the first below `lines`, the second below `size`.
+
+    Sums of whole numbers are exact, so that blocks of rows can be added up.
+    """
+    whole = lines * size
+    if len(n) <= AT_ONCE or whole > AT_ONCE // 4:
+        return _sum_by(_pack_pair(pair, size), n, whole)
+    sums = np.zeros(whole)
+    for start in range(0, len(n), AT_ONCE):
+        rows = slice(start, start + AT_ONCE)
+        sums += _sum_by(_pack_pair([c[rows] for c in pair], size), n[rows], whole)
+    return sums
 
 
 def _pack_pair(pair: Sequence[Ints], size: int) -> Ints:

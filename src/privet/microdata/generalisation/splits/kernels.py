@@ -40,7 +40,7 @@ from privet.microdata.generalisation.splits.split_task import (
 from privet.microdata.generalisation.splits.tallies import tally
 from privet.microdata.skyline.incremental import pack_minima
 from privet.microdata.skyline.minima_loops import MinimaTables
-from privet.values.arrays import Ints
+from privet.values.arrays import Floats, Ints
 from privet.values.jit import compile_together, import_numba, jit
 
 Sweep = tuple[ColumnCuts, FetchRows]
@@ -72,8 +72,10 @@ def survey(
 ) -> BestSplits:
     """Look at every column of a group: its best split, width and gain."""
     found = BestSplits.of(len(shape.kind))
+    rows = cells[start:stop]
+    n = rows[:, -1].astype(np.float64)  # as sums are: changed once for all columns
     for d in range(len(shape.kind)):
-        cuts, width = _list_cuts(cells[start:stop], d, shape, aim)
+        cuts, width = _list_cuts(rows, d, n, shape, aim)
         best = cuts.find_best()
         if not len(best.cut):
             continue
@@ -84,13 +86,14 @@ def survey(
 
 
 def _list_cuts(
-    rows: Cells, d: int, shape: DomainArrays, aim: SplitCriterion
+    rows: Cells, d: int, n: Ints | Floats, shape: DomainArrays, aim: SplitCriterion
 ) -> tuple[ColumnCuts, float]:
     """Every cut of a column of one group, and how wide the column is."""
-    keys = rows[:, d].astype(np.int64) * aim.classes
+    keys = rows[:, d].astype(np.int64)
+    if aim.classes > 1:
+        keys *= aim.classes
     if aim.target >= 0:
         keys += rows[:, aim.target]
-    n = rows[:, -1].astype(np.int64)
     places = list_places(keys, int(shape.size[d]), n, 1, aim.classes)
     cuts, width = find_cuts(places, d, shape, aim)
     return cuts, float(width[0])
@@ -106,7 +109,7 @@ def sweep(cells: Cells, start: int, stop: int, column: int, task: SplitTask) -> 
     def fetch(j: int) -> CutRows:
         return CutRows(nobody, position, rows[:, rules.about[j]].astype(np.int64), n)
 
-    return _list_cuts(rows, column, shape, aim)[0], fetch
+    return _list_cuts(rows, column, n, shape, aim)[0], fetch
 
 
 def part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:

@@ -77,7 +77,7 @@ class ColumnCuts(NamedTuple):
 
 
 def list_places(
-    keys: Ints, size: int, n: Ints, groups: int, classes: int
+    keys: Ints, size: int, n: Ints | Floats, groups: int, classes: int
 ) -> OccurringPlaces:
     """The positions that occur, from one key (group, position, class) per row.
 
@@ -102,7 +102,7 @@ def read_table(counts: Ints) -> OccurringPlaces:
     return OccurringPlaces(where // size, where % size, flat[where].astype(np.int64))
 
 
-def sum_weights(keys: Ints, n: Ints, size: int) -> Ints:
+def sum_weights(keys: Ints, n: Ints | Floats, size: int) -> Ints:
     """The sum of all numbers with each key."""
     # Sums below 2**53 are exact.
     return np.bincount(keys, weights=n, minlength=size).astype(np.int64)

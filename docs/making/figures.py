@@ -23,6 +23,8 @@ ASKED = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.M)
 FIGURES: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "classifier-closeness": ("classifier", classifier_figures.draw_closeness),
     "classifier-anonymous": ("classifier", classifier_figures.draw_anonymous),
+    "handicapping-errors": ("handicapping", error_figures.draw_errors),
+    "handicapping-inferences": ("handicapping", error_figures.tell_inferences),
     "responses-accuracy": ("responses", error_figures.draw_accuracy),
     "responses-variance": ("responses", error_figures.draw_variance),
     "skyline-corners": ("skyline", knowledge_figures.draw_corners),

@@ -28,6 +28,7 @@ def test_every_figure_stands_on_one_page() -> None:
 
 def test_every_paper_has_a_figure() -> None:
     papers = {
+        "handicapping-confidence",
         "publishing-classifiers",
         "disguised-answers",
         "privacy-skyline",

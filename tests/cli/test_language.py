@@ -17,6 +17,7 @@ import privet as pv
 from privet.cli import cli
 from privet.demo.tables import clinic_path
 from privet.languages import CATALOGUES, LANGUAGES, speak, translate
+from privet.release.kinds import close_release
 
 from .conftest import COLUMNS, KNOWING_ALL, Privet
 from .test_classifier import POLICY as CLASSIFIER
@@ -291,9 +292,12 @@ def test_a_classifier_is_verified_in_every_language(
 
 
 def test_python_speaks_too(released: Path) -> None:
-    with pv.load("out") as release:
+    release = pv.load("out")
+    try:
         place = release.report("note.md", public=True, language="fr")
         with pytest.raises(pv.InputError, match="one of en, de, fr, es; got 'xx'"):
             release.report("other.md", public=True, language="xx")
+    finally:
+        close_release(release)
     assert "Note publique" in place.read_text("utf-8")
     assert not Path("other.md").exists()

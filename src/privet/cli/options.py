@@ -85,7 +85,8 @@ language_option = click.option(
     show_envvar=True,
     expose_value=False,
     callback=terminal.remember_option,
-    help="What results are said in; keys, verdicts, errors and files stay as they are.",
+    help="What results are said in; keys, verdicts, errors and the files of a release "
+    "stay as they are.",
 )
 
 

@@ -24,6 +24,13 @@ COLUMNS = {
         "noise": {"case", "epsilon", "accuracy", "spread"},
         "stairs": {"of", "r", "classes", "accuracy"},
     },
+    "handicapping": {
+        "errors": {
+            *("data", "family", "size", "mode", "feasible"),
+            *("base", "suppression", "removal"),
+        },
+        "inferences": {"data", "limit", "here"},
+    },
     "published_views": {"beliefs": {"people", "values", "model", "exact", "belief"}},
     "responses": {"curves": {"data", "scheme", "theta", "mean", "variance"}},
     "skyline": {"corners": {"of", "l", "k", "m"}, "groups": {"size", "groups"}},

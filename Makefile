@@ -126,7 +126,7 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/report.py
 
 SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff report scale
-SMALL := handicapping classifier many_classes classifier_epsilon skyline published_views responses responses_epsilon responses_recovery headers drafts longitudinal
+SMALL := handicapping classifier many_classes classifier_epsilon skyline skyline_speed published_views responses responses_epsilon responses_recovery headers drafts longitudinal
 
 bench-smoke: $(READY)     ## every benchmark, small: does it still run?
 	@for name in $(SMOKE); do \
@@ -152,6 +152,7 @@ studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is; rene
 	$(BIN)/python studies/many_classes.py
 	$(BIN)/python studies/classifier_epsilon.py
 	$(BIN)/python studies/skyline.py
+	$(BIN)/python studies/skyline_speed.py
 	$(BIN)/python studies/published_views.py
 	$(BIN)/python studies/responses.py --repeats $(REPEATS)
 	$(BIN)/python studies/responses_epsilon.py --seeds $(SEEDS)

@@ -28,6 +28,7 @@ FIGURES: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "responses-accuracy": ("responses", error_figures.draw_accuracy),
     "responses-variance": ("responses", error_figures.draw_variance),
     "skyline-corners": ("skyline", knowledge_figures.draw_corners),
+    "skyline-speed": ("skyline_speed", knowledge_figures.draw_speed),
     "views-beliefs": ("published_views", knowledge_figures.draw_views),
 }
 """Every figure: the result it is drawn from, and by what; a table is Markdown."""

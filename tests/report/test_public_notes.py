@@ -110,6 +110,13 @@ def test_a_card_predicts_the_same_in_sql(
     assert list(expected) == [label for _, label in found]
 
 
+def test_one_report_is_still_a_matrix_in_r(tmp_path: Path) -> None:
+    # Without drop = FALSE, R makes a vector of one column, and rowMeans fails.
+    out = make_release("answers", tmp_path) / "out"
+    program = list_programs(read_manifest(out))["R"]
+    assert "rowMeans(weights[, seen, drop = FALSE])" in program
+
+
 def test_estimates_are_near_the_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +188,20 @@ def test_croissant_has_what_its_specification_asks_for(
             assert field["dataType"] in TYPES.values()
             path = field["source"]["fileObject"]["@id"]
             assert field["source"]["extract"]["column"] in read_columns(made / path)
+
+
+READ_BY_CROISSANT = {".csv": "text/csv", ".parquet": "application/x-parquet"}
+"""Names of formats that mlcroissant reads; it compares them letter by letter."""
+
+
+def test_croissant_s_own_tool_can_read_the_files(made: Path, tmp_path: Path) -> None:
+    found = describe(made, "croissant", tmp_path, **STATE)
+    files = {f["@id"]: f["encodingFormat"] for f in found["distribution"]}
+    for records in found["recordSet"]:
+        for field in records["field"]:
+            path = field["source"]["fileObject"]["@id"]
+            assert READ_BY_CROISSANT[Path(path).suffix] == files[path]
+    assert {"equivalentProperty", "samplingRate"} <= set(found["@context"])
 
 
 def test_dcat_has_distributions_with_digests(made: Path, tmp_path: Path) -> None:

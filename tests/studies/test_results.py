@@ -34,6 +34,7 @@ COLUMNS = {
     "published_views": {"beliefs": {"people", "values", "model", "exact", "belief"}},
     "responses": {"curves": {"data", "scheme", "theta", "mean", "variance"}},
     "skyline": {"corners": {"of", "l", "k", "m"}, "groups": {"size", "groups"}},
+    "skyline_speed": {"speed": {"rows", "l", "k", "m", "times"}},
 }
 """What the figures need of each result."""
 

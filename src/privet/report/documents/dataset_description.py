@@ -39,6 +39,9 @@ MEDIA = {
 REGISTERED = (".parquet", ".csv", ".json", ".xlsx")
 """Those that IANA lists, which DCAT refers to."""
 
+CROISSANT_MEDIA = {**MEDIA, ".parquet": "application/x-parquet"}
+"""What Croissant's own tool reads: it knows Parquet by the name from before IANA's."""
+
 TYPES = {
     "text": "sc:Text",
     "integer": "sc:Integer",
@@ -62,6 +65,7 @@ CROISSANT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
+    "equivalentProperty": "cr:equivalentProperty",
     "extract": "cr:extract",
     "field": "cr:field",
     "fileObject": "cr:fileObject",
@@ -80,6 +84,7 @@ CROISSANT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "separator": "cr:separator",
     "source": "cr:source",
     "subField": "cr:subField",
@@ -177,7 +182,7 @@ def _describe_file(file: Mapping[str, Any]) -> dict[str, Any]:
         "name": file["path"],
         "contentUrl": file["path"],
         "contentSize": f"{file['bytes']} B",
-        "encodingFormat": MEDIA[PurePath(file["path"]).suffix.lower()],
+        "encodingFormat": CROISSANT_MEDIA[PurePath(file["path"]).suffix.lower()],
         "sha256": file["sha256"],
     }
 

@@ -296,7 +296,7 @@ def _estimate_in_r(
         f"weights <- matrix(c({cells}), ncol = length(values), byrow = TRUE)",
         f"reports <- table[[{quote_text(column)}]]",
         "seen <- match(as.character(reports[!is.na(reports)]), values)",
-        "setNames(rowMeans(weights[, seen]), values)",
+        "setNames(rowMeans(weights[, seen, drop = FALSE]), values)",
     ]
 
 

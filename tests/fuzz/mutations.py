@@ -9,6 +9,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 PIECE = re.compile(
@@ -81,14 +82,22 @@ def _mutate_json(data: bytes, rng: random.Random) -> bytes | None:
         return None
     try:
         content = json.loads(data[start:])
-    except (ValueError, RecursionError):
+        if not _change_tree(content, rng):
+            return None
+        told = json.dumps(content).encode("utf-8", "surrogatepass")
+    except (ValueError, RecursionError):  # no JSON, or deeper than Python's stack
         return None
+    return data[:start] + told
+
+
+def _change_tree(content: Any, rng: random.Random) -> bool:
+    """Change a few places; whether there were any."""
     for _ in range(rng.choice((1, 1, 2, 3))):
         places = _list_places(content)
         if not places:
-            return None
+            return False
         _change_place(*rng.choice(places), rng, places)
-    return data[:start] + json.dumps(content).encode("utf-8", "surrogatepass")
+    return True
 
 
 Place = tuple[Any, Any]
@@ -109,7 +118,8 @@ def _change_place(
 ) -> None:
     match rng.randrange(6):
         case 0 | 1 | 2:
-            inside[key] = rng.choice(ODD_VALUES)
+            # A copy: changed in its turn, a shared list would come to hold itself.
+            inside[key] = deepcopy(rng.choice(ODD_VALUES))
         case 3:
             del inside[key]
         case 4:

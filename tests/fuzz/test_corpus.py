@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from fuzz import http_reader
-from fuzz.mutations import ODD, mutate
+from fuzz.mutations import ODD, ODD_VALUES, mutate
 from fuzz.readers import CANARY, READERS, Reader, attempt, close_all
 from fuzz.run import READERS as FUZZED
 from fuzz.target import read_corpus
@@ -119,3 +119,19 @@ def test_inputs_are_broken_in_many_ways() -> None:
     assert len(made) > 150
     assert any(b"word" in m for m in made)
     assert any(odd in m for odd in ODD if len(odd) > 100 for m in made)
+
+
+def test_changes_of_json_keep_the_odd_values_as_they_are() -> None:
+    """A list that is shared between inputs could come to hold itself."""
+    before, rng = repr(ODD_VALUES), random.Random(5)
+    data = b'{"x": [[null], {"": null}]}'
+    for _ in range(3000):
+        data = mutate(data, rng, (b"word",))[:4000]
+        data = data if data.startswith(b"{") else b'{"x": [[null], {"": null}]}'
+    assert before == repr(ODD_VALUES)
+
+
+@pytest.mark.parametrize("depth", range(300, 1000, 50))
+def test_changes_bear_json_that_is_as_deep_as_the_stack(depth: int) -> None:
+    data, rng = b'{"x":' * depth + b"1" + b"}" * depth, random.Random(depth)
+    assert all(mutate(data, rng, (b"word",)) for _ in range(20))

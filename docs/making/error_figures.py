@@ -14,9 +14,9 @@ from privet.report.chart_style import (
     ORANGE,
     finish,
     percent_axis,
-    require_altair,
     start,
 )
+from privet.report.vega_lite import field, hconcat, layer, vconcat
 
 # Handicapping: Figure 3 and Table 3 ---------------------------------------------------
 
@@ -38,15 +38,14 @@ STATED = {
 
 def draw_errors(found: dict[str, Sequence[Row]]) -> Any:
     """Error of a tree by number of sensitive columns, a row of panels per table."""
-    alt = require_altair()
     panels = [
-        alt.hconcat(
+        hconcat(
             *(_errors_of(found["errors"], data, family) for family in ("Top", "Ran"))
         )
         for data in TABLES
     ]
     return finish(
-        alt.vconcat(*panels),
+        vconcat(*panels),
         "What hiding costs a decision tree, and what removing columns would cost",
         "TopN: the N most telling columns are sensitive. RanN: random ones, the mean.",
         "Averaged over thresholds that have a release at all. The axis begins at 10 %;",
@@ -55,20 +54,21 @@ def draw_errors(found: dict[str, Sequence[Row]]) -> Any:
 
 
 def _errors_of(errors: Sequence[Row], data: str, family: str) -> Any:
-    alt = require_altair()
     own = [r for r in errors if (r["data"], r["family"]) == (data, family)]
     rows = [
-        {"N": row["size"], "of": name, "error": row[field]}
-        for name, (field, mode, _, _) in ERRORS.items()
+        {"N": row["size"], "of": name, "error": row[error]}
+        for name, (error, mode, _, _) in ERRORS.items()
         for row in own
         if row["mode"] == mode and row["feasible"]
     ]
     return mark_line(
         start(rows, width=250, height=140, title=f"{data}, {family}N"), 55
     ).encode(
-        x=alt.X("N:O").axis(title="N, sensitive columns", labelAngle=0),
-        y=alt.Y("error:Q", scale=alt.Scale(domain=[0.1, 0.5])).axis(
-            percent_axis("error on the testing part")
+        x=field("N:O", axis={"title": "N, sensitive columns", "labelAngle": 0}),
+        y=field(
+            "error:Q",
+            scale={"domain": [0.1, 0.5]},
+            axis=percent_axis("error on the testing part"),
         ),
         **tell_points("of:N", {n: (h, s) for n, (*_, h, s) in ERRORS.items()}),
     )
@@ -114,33 +114,27 @@ def draw_variance(found: dict[str, Sequence[Row]]) -> Any:
     )
 
 
-def _curves(rows: Sequence[Row], field: str, title: str) -> Any:
-    alt = require_altair()
+def _curves(rows: Sequence[Row], figure: str, title: str) -> Any:
     names = list(dict.fromkeys(row["data"] for row in rows))
-    panels = [_curve(rows, name, field, title) for name in names]
-    return alt.vconcat(
-        *(alt.hconcat(*panels[i : i + 2]) for i in range(0, len(panels), 2))
-    )
+    panels = [_curve(rows, name, figure, title) for name in names]
+    return vconcat(*(hconcat(*panels[i : i + 2]) for i in range(0, len(panels), 2)))
 
 
-def _curve(rows: Sequence[Row], data: str, field: str, title: str) -> Any:
-    alt = require_altair()
+def _curve(rows: Sequence[Row], data: str, figure: str, title: str) -> Any:
     words = {scheme: name for name, (scheme, _, _) in SCHEMES.items()}
     own = [
-        {"theta": r["theta"], "of": words[r["scheme"]], "y": r[field]}
+        {"theta": r["theta"], "of": words[r["scheme"]], "y": r[figure]}
         for r in rows
         if r["data"] == data
     ]
-    axis = (
-        percent_axis(title) if field == "mean" else alt.Axis(title=title, tickCount=4)
-    )
+    axis = percent_axis(title) if figure == "mean" else {"title": title, "tickCount": 4}
     marks = mark_line(start(own, width=250, height=150, title=data)).encode(
-        x=alt.X("theta:Q").axis(title="θ, probability of truth"),
-        y=alt.Y("y:Q", scale=alt.Scale(zero=field != "mean")).axis(axis),
+        x=field("theta:Q", axis={"title": "θ, probability of truth"}),
+        y=field("y:Q", scale={"zero": figure != "mean"}, axis=axis),
         **tell_lines("of:N", {n: (h, d) for n, (_, h, d) in SCHEMES.items()}),
     )
-    if field != "mean":
+    if figure != "mean":
         return marks
     majority = next(r["majority"] for r in rows if r["data"] == data)
-    line = start([{"y": majority}]).mark_rule(strokeDash=[1, 4])
-    return marks + line.encode(y="y:Q")
+    line = start([{"y": majority}]).mark("rule", strokeDash=[1, 4])
+    return layer(marks, line.encode(y="y:Q"))

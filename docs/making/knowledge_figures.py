@@ -12,11 +12,12 @@ from privet.report.chart_style import (
     INK,
     ORANGE,
     PURPLE,
+    SHARES,
     finish,
     percent_axis,
-    require_altair,
     start,
 )
+from privet.report.vega_lite import field
 
 SIDE = 118
 """How wide one of several panels is."""
@@ -32,7 +33,6 @@ SKYLINES = {
 
 def draw_corners(found: dict[str, Sequence[Row]]) -> Any:
     """What the most knowing insiders know, here and on the slides."""
-    alt = require_altair()
     points = {}
     for row in found["corners"]:
         key = (row["l"], row["k"], row["m"])
@@ -45,16 +45,20 @@ def draw_corners(found: dict[str, Sequence[Row]]) -> Any:
     axis = {"tickMinStep": 1, "format": "d"}
     marks = (
         start(rows, width=SIDE, height=SIDE)
-        .mark_point(size=110)
+        .mark("point", size=110)
         .encode(
-            x=alt.X("m:Q", scale=alt.Scale(domain=[-0.4, 4.4])).axis(
-                title="m, same value", values=[0, 1, 2, 3, 4], **axis
+            x=field(
+                "m:Q",
+                scale={"domain": [-0.4, 4.4]},
+                axis={"title": "m, same value", "values": [0, 1, 2, 3, 4], **axis},
             ),
-            y=alt.Y("k:Q", scale=alt.Scale(domain=[-0.4, 4.4])).axis(
-                title="k, people known", values=[0, 1, 2, 3, 4], **axis
+            y=field(
+                "k:Q",
+                scale={"domain": [-0.4, 4.4]},
+                axis={"title": "k, people known", "values": [0, 1, 2, 3, 4], **axis},
             ),
             **tell_points("of:N", SKYLINES),
-            column=alt.Column("l:N", title=None),
+            column=field("l:N", title=None),
         )
     )
     sizes = found["groups"]
@@ -80,18 +84,28 @@ INSIDERS = {
 
 def draw_speed(found: dict[str, Sequence[Row]]) -> Any:
     """How many times faster the check is than a dynamic program, by rows."""
-    alt = require_altair()
     rows = [
         {**row, "insider": f"({row['l']}, {row['k']}, {row['m']})"}
         for row in found["speed"]
     ]
-    times = alt.Scale(type="log", domain=[1, 200])
+    times = {"type": "log", "domain": [1, 200]}
     marks = mark_line(start(rows, width=420, height=240)).encode(
-        x=alt.X("rows:Q", scale=alt.Scale(domainMin=0)).axis(
-            title="millions of rows, in 100,000 groups", values=[1, 2, 3, 4, 5]
+        x=field(
+            "rows:Q",
+            scale={"domainMin": 0},
+            axis={
+                "title": "millions of rows, in 100,000 groups",
+                "values": [1, 2, 3, 4, 5],
+            },
         ),
-        y=alt.Y("times:Q", scale=times).axis(
-            title="times faster", values=[1, 2, 5, 10, 20, 50, 100, 200], format="d"
+        y=field(
+            "times:Q",
+            scale=times,
+            axis={
+                "title": "times faster",
+                "values": [1, 2, 5, 10, 20, 50, 100, 200],
+                "format": "d",
+            },
         ),
         **tell_lines("insider:N", INSIDERS),
     )
@@ -117,7 +131,6 @@ LINES = {
 
 def draw_views(found: dict[str, Sequence[Row]]) -> Any:
     """How likely one association is, by how many people and values meet in a key."""
-    alt = require_altair()
     rows = [
         {**row, "line": _line(row)}
         for row in found["beliefs"]
@@ -125,11 +138,17 @@ def draw_views(found: dict[str, Sequence[Row]]) -> Any:
         if row["model"] == "unrestricted" or row["people"] == 2
     ]
     marks = mark_line(start(rows, width=420, height=240)).encode(
-        x=alt.X("values:Q").axis(
-            title="values that meet in the key", values=[2, 3, 4, 6, 8, 12]
+        x=field(
+            "values:Q",
+            axis={
+                "title": "values that meet in the key",
+                "values": [2, 3, 4, 6, 8, 12],
+            },
         ),
-        y=alt.Y("belief:Q", scale=alt.Scale(domain=[0, 1])).axis(
-            percent_axis("how likely one of them is this person's")
+        y=field(
+            "belief:Q",
+            scale=SHARES,
+            axis=percent_axis("how likely one of them is this person's"),
         ),
         **tell_lines("line:N", LINES),
     )

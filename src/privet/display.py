@@ -55,7 +55,8 @@ DOCUMENT_HOMES = {
 """Where the report of each value is made that has one to hand over."""
 
 Chart = Any
-"""An Altair chart; `Any`, since the extra `report` may not be there."""
+"""A chart of `report/vega_lite.py`; what users get of it is one of Altair's, and the
+extra `report` may not be there."""
 
 NO_PANDAS = (
     "A frame needs pandas: pip install pandas. `to_dict` has the same without it."
@@ -113,11 +114,12 @@ class Displayed:
         Needs the extra `report`. What is not at hand is counted for it.
         """
         from_value = find_exhibit(self).find_chart(which)
-        import_module("privet.report.chart_style").require_altair()
+        style = import_module("privet.report.chart_style")
+        style.require_altair()
         found = from_value(self, **options)
         if found is None:
             raise InputError("A chart must have something to show; there is nothing.")
-        return found
+        return style.as_altair(found)
 
     def to_frame(self) -> Any:
         """A pandas table of what there is to be seen; shares are floats there."""

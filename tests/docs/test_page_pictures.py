@@ -56,7 +56,7 @@ def test_a_digest_is_of_words_and_charts_and_not_of_the_hour() -> None:
 
     def draw(*counts: int) -> Picture:
         rows = [{"n": n} for n in counts]
-        return Picture("Sizes", lambda: start(rows).mark_bar().encode(x="n:Q"))
+        return Picture("Sizes", lambda: start(rows).mark("bar").encode(x="n:Q"))
 
     page = make_document(Paragraph("by privet 0.1.0 and duckdb 1.5.0"), draw(1, 2))
     later = replace(page, made="then", version="2")

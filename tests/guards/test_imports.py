@@ -110,6 +110,35 @@ def test_pandas_is_for_those_who_bring_a_frame(work: str) -> None:
     assert set() == {"altair", "pandas", "polars", "sklearn", "vl_convert"} & loaded
 
 
+REPORT = """
+import sys, tempfile
+import privet as pv
+from privet.demo.tables import bank_path
+read = []
+sys.addaudithook(lambda event, told: event == "open" and read.append(str(told[0])))
+promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "bankruptcy")
+roles = dict(quasi=["job"], sensitive="bankruptcy", drop=["child", "country", "rating"])
+with (
+    tempfile.TemporaryDirectory() as place,
+    pv.read(str(bank_path()), **roles) as loans,
+):
+    found = pv.audit(loans, promise)
+    before = read.count(str(bank_path()))
+    page = found.report(f"{place}/report.html", of=loans)
+    assert "<svg" in page.read_text()
+    assert 1 == read.count(str(bank_path())) - before
+"""
+
+
+def test_a_page_is_drawn_without_altair_and_its_table_digested_once() -> None:
+    """Importing Altair takes as long as drawing; a digest, as a file is large."""
+    result = python(LIGHT.format(work=REPORT))
+    assert "" == result.stderr
+    loaded = set(json.loads(result.stdout.splitlines()[-1]))
+    assert "vl_convert" in loaded
+    assert set() == {"altair", "pandas"} & loaded
+
+
 def test_values_do_not_wake_the_engine() -> None:
     work = "import privet as pv; pv.Promise(pv.Linker(['a']), pv.Ceiling('1/2'), 'b')"
     loaded = json.loads(python(LIGHT.format(work=work)).stdout)

@@ -15,8 +15,10 @@ from privet.report import chart_style
 from privet.report.chart_style import (
     DASHES,
     SERIES,
+    as_altair,
     finish,
     number_alike,
+    percent_axis,
     render_inline,
     render_png,
     render_svg,
@@ -24,6 +26,7 @@ from privet.report.chart_style import (
     start,
     take_first,
 )
+from privet.report.vega_lite import field, hconcat, layer, vconcat
 
 PAGES = ("#ffffff", "#111111", "#1e1e1e")
 """Paper, and the dark pages of JupyterLab and of editors."""
@@ -95,7 +98,7 @@ def test_a_pattern_goes_with_each_colour() -> None:
 
 def make() -> Any:
     rows = [{"a": "x", "n": 1}, {"a": "<b>&\"'", "n": 3}]
-    chart = start(rows).mark_bar().encode(x="n:Q", y="a:N")
+    chart = start(rows).mark("bar").encode(x="n:Q", y="a:N")
     return finish(chart, "A title <i>", "Below it")
 
 
@@ -116,7 +119,7 @@ def test_a_picture_within_a_page_loads_nothing_and_is_read_out() -> None:
 def test_parts_of_two_pictures_are_not_mixed_up() -> None:
     rows = [{"a": 1, "n": 1.0}, {"a": 2, "n": 9.0}]
     charts = [
-        finish(start(rows).mark_rect(clip=True).encode(x="a:O", color=f"{c}:Q"), c)
+        finish(start(rows).mark("rect", clip=True).encode(x="a:O", color=f"{c}:Q"), c)
         for c in ("n", "a")
     ]
     names = [re.findall(r' id="([^"]+)"', render_inline(c)) for c in charts]
@@ -132,10 +135,36 @@ def test_png_is_on_paper() -> None:
 
 def test_nothing_is_fetched() -> None:
     """A chart whose data are elsewhere is refused, not loaded."""
-    chart = make()
-    chart.data = __import__("altair").UrlData("https://localhost:1/x.json")
+    chart = make().add(data={"url": "https://localhost:1/x.json"})
     with pytest.raises(ValueError, match="localhost"):
         render_svg(chart)
+
+
+@pytest.mark.parametrize("joined", [layer, hconcat, vconcat])
+def test_altair_s_chart_is_the_one_that_is_drawn(joined: Any) -> None:
+    rows = start([{"a": "x", "low": 1, "high": 3}], width=90)
+    x = field("low:Q", axis=percent_axis("how many"), scale={"domain": [0, 4]})
+    parts = (
+        rows.mark("rule").encode(x=x, x2="high:Q", y=field("a:N", title=None)),
+        rows.mark("text", dx=4).encode(x=x, y="a:N", text="a:N", tooltip=["a:N"]),
+    )
+    for made in (parts[0], joined(*parts)):
+        chart = finish(made, "A title")
+        altair = as_altair(chart)
+        assert type(altair).__module__.startswith("altair.")
+        assert render_svg(chart) == render_svg(altair)
+        assert "shown otherwise" in render_svg(
+            altair.properties(title="shown otherwise")
+        )
+
+
+def test_a_title_is_cut_where_it_is_too_wide() -> None:
+    def draw(title: str) -> str:
+        return render_svg(finish(start([{"n": 1}]).mark("bar").encode(x="n:Q"), title))
+
+    assert f"{'m' * 47}</text>" in draw("m" * 47)
+    assert "…</text>" in draw("m" * 60)
+    assert f"{'i' * 120}</text>" in draw("i" * 120)
 
 
 # Labels -----------------------------------------------------------------------------
@@ -163,13 +192,10 @@ def test_lists_say_how_many_more_there_are() -> None:
 GROUPS = pv.Groups.from_histograms([{"flu": 2, "none": 3}])
 
 
-@pytest.mark.parametrize("missing", ["altair", "vl_convert"])
 def test_without_the_extra_there_is_the_table_alone(
-    missing: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        chart_style, "find_spec", lambda name: None if name == missing else object()
-    )
+    monkeypatch.setattr(chart_style, "find_spec", lambda name: None)
     chart_style.can_draw.cache_clear()
     try:
         html = pv.audit(GROUPS, pv.Promise(pv.Insider(), pv.Ceiling(1)))._repr_html_()

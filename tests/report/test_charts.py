@@ -17,6 +17,7 @@ import pytest
 
 import privet as pv
 from privet.classifier.charts import draw_closeness
+from privet.demo.tables import bank_path
 from privet.display import HOMES
 from privet.engine.sql_engine import SqlEngine
 from privet.microdata.charts.group_charts import bin_sizes, label_sizes
@@ -236,6 +237,26 @@ def test_thousands_of_groups_stay_small() -> None:
     with pv.read(frame, quasi=["zip", "age"], sensitive="ill") as table:
         for which in ("roles", "groups", "beliefs", "uniqueness", "nearest"):
             assert len(render_inline(table.chart(which))) < MOST_BYTES, which
+
+
+ROLES = {
+    "quasi": ["job", "country"],
+    "sensitive": "bankruptcy",
+    "weight": "count",
+    "drop": ["child", "rating"],
+}
+
+
+def test_the_numbers_of_what_is_hidden_are_below_the_last_panel() -> None:
+    with pv.read(str(bank_path()), **ROLES) as loans:
+        about = {"bankruptcy": "Discharged"}
+        promise = pv.Promise(pv.Linker(["job", "country"]), pv.Ceiling("1/2"), about)
+        release = pv.publish(loans, [promise], method=pv.TopDownDisclosure())
+        *above, last = as_spec(release.chart("hidden"))["vconcat"]
+    axes = [panel["layer"][0]["encoding"]["x"]["axis"] for panel in (*above, last)]
+    assert [False] * len(above) == [axis["labels"] for axis in axes[:-1]]
+    assert above
+    assert "labels" not in axes[-1]
 
 
 def test_hundreds_of_values_stay_small() -> None:

@@ -21,7 +21,7 @@ from privet.classifier.scores import Floats, Scores
 from privet.classifier.transforms.extended_safety_transform import (
     ExtendedSafetyTransform,
 )
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.errors import InputError
 from privet.findings import Verdict
 from privet.languages import mark, say
@@ -33,6 +33,7 @@ from privet.report.chart_style import (
     GREEN,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     Row,
@@ -42,13 +43,13 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
 from privet.report.charts import list_findings
 from privet.report.render import table_as_html
+from privet.report.vega_lite import Chart, field, layer
 from privet.report.words import SYMBOLS
 
 STEPS = 10
@@ -103,24 +104,25 @@ def draw_amplification(
         for r in own
         if r["attribute"] in labels
     ]
-    alt = require_altair()
     names = list(series)
     several = len(names) > 1
-    y = alt.Y("attribute:N", **list_in_order(labels.values()))
-    x = alt.X("doublings:Q", title=say("doublings of the odds of two classes"))
+    y = field("attribute:N", **list_in_order(labels.values()))
+    x = field("doublings:Q", title=say("doublings of the odds of two classes"))
     key: dict[str, Any] = {}
     if several:
         colours = dict(zip(names, (GREY, BLUE), strict=False))
         key = {
-            "color": alt.Color("of:N", **colour(colours)),
-            "yOffset": alt.YOffset("of:N", sort=names),
+            "color": field("of:N", **colour(colours)),
+            "yOffset": field("of:N", sort=names),
         }
-    marks = start(told, width=WIDTH - 40, height=alt.Step(13 if several else STEP))
+    marks = start(told, width=WIDTH - 40, height={"step": 13 if several else STEP})
     text = {k: v for k, v in key.items() if k == "yOffset"}
     return finish(
-        alt.layer(
-            marks.mark_bar().encode(x=x, y=y, **key),
-            marks.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N", **text),
+        layer(
+            marks.mark("bar").encode(x=x, y=y, **key),
+            marks.mark("text", align="left", dx=4).encode(
+                x=x, y=y, text="said:N", **text
+            ),
         ),
         say(
             "How far each attribute can move what is believed of {column}",
@@ -174,30 +176,29 @@ def draw_reliability(series: Mapping[str, Sequence[Row]]) -> Chart | None:
     rows = [{**r, "of": name} for name, own in series.items() for r in own]
     if not rows:
         return None
-    alt = require_altair()
     names = list(series)
-    axis = alt.Scale(domain=[0, 1])
-    x = alt.X(
+    axis = {"domain": [0, 1]}
+    x = field(
         "sure:Q", scale=axis, axis=percent_axis(say("how sure the prediction is"))
     )
-    y = alt.Y("right:Q", scale=axis, axis=percent_axis(say("how often it is right")))
+    y = field("right:Q", scale=axis, axis=percent_axis(say("how often it is right")))
     colours = dict(zip(names, (GREY, BLUE), strict=False))
-    shapes = alt.Scale(domain=names, range=["circle", "diamond"][: len(names)])
-    key = alt.Color("of:N", **colour(colours))
+    shapes = {"domain": names, "range": ["circle", "diamond"][: len(names)]}
+    key = field("of:N", **colour(colours))
     even = start([{"sure": 0, "right": 0}, {"sure": 1, "right": 1}])
     marks = start(rows, width=280, height=280)
     return finish(
-        alt.layer(
-            even.mark_line(color=GREY, strokeDash=[3, 3], strokeWidth=1).encode(
+        layer(
+            even.mark("line", color=GREY, strokeDash=[3, 3], strokeWidth=1).encode(
                 x=x, y=y
             ),
-            marks.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=key),
-            marks.mark_point(opacity=1).encode(
+            marks.mark("line", strokeWidth=1.5).encode(x=x, y=y, color=key),
+            marks.mark("point", opacity=1).encode(
                 x=x,
                 y=y,
                 color=key,
-                shape=alt.Shape("of:N", scale=shapes, legend=alt.Legend(title=None)),
-                size=alt.Size("rows:Q", scale=alt.Scale(range=[30, 260]), legend=None),
+                shape=field("of:N", scale=shapes, legend={"title": None}),
+                size=field("rows:Q", scale={"range": [30, 260]}, legend=None),
                 tooltip=["of:N", "sure:Q", "right:Q", "rows:Q"],
             ),
         ),
@@ -209,7 +210,9 @@ def draw_reliability(series: Mapping[str, Sequence[Row]]) -> Chart | None:
     )
 
 
-def _draw_release_reliability(release: ClassifierRelease, *, X: Any, y: Any) -> Chart:
+def _draw_release_reliability(
+    release: ClassifierRelease, *, X: Any, y: Any
+) -> Chart | None:
     """Original and release on rows with known classes; nothing of them is kept."""
     if release.made is None:
         raise InputError(LOADED)
@@ -249,30 +252,32 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
         )
     ]
     points = _number_steps(steps, last)
-    alt = require_altair()
     far: dict[str, Any] = {"type": "log"} if last > FAR else {"zero": False}
-    x = alt.X(
+    x = field(
         "r:Q",
-        scale=alt.Scale(domain=[1, last], nice=False, **far),
+        scale={"domain": [1, last], "nice": False, **far},
         title=say("beliefs within this factor of the prior"),
     )
-    y = alt.Y("share:Q", axis=percent_axis(say("share of people predicted")))
-    y = y.scale(domain=[0, 1])
+    y = field(
+        "share:Q", axis=percent_axis(say("share of people predicted")), scale=SHARES
+    )
     key = {
-        "color": alt.Color("what:N", **colour({alike: BLUE, right: GREEN})),
-        "strokeDash": alt.StrokeDash(
+        "color": field("what:N", **colour({alike: BLUE, right: GREEN})),
+        "strokeDash": field(
             "what:N",
-            scale=alt.Scale(domain=[alike, right], range=[[1, 0], [5, 3]]),
-            legend=alt.Legend(title=None),
+            scale={"domain": [alike, right], "range": [[1, 0], [5, 3]]},
+            legend={"title": None},
         ),
     }
-    lines = start(rows, width=WIDTH, height=220).mark_line()
+    lines = start(rows, width=WIDTH, height=220).mark("line")
     marks = start(points)
     return finish(
-        alt.layer(
+        layer(
             lines.encode(x=x, y=y, order="at:Q", **key),
-            marks.mark_point(color=BLUE).encode(x=x, y=y),
-            marks.mark_text(align="left", dx=5, dy=-8).encode(x=x, y=y, text="said:N"),
+            marks.mark("point", color=BLUE).encode(x=x, y=y),
+            marks.mark("text", align="left", dx=5, dy=-8).encode(
+                x=x, y=y, text="said:N"
+            ),
         ),
         say("What can be predicted, how close to the prior"),
         say("Beside each step, how many classes are predicted."),
@@ -318,24 +323,23 @@ def draw_inversion(measured: Mapping[str, Any]) -> Chart | None:
     """How many of the original counts an inverter works out."""
     exactly, nearly = say("exactly"), say("nearly")
     rows = [
-        {"who": say(who), "what": what, "share": as_number(measured[field])}
+        {"who": say(who), "what": what, "share": as_number(measured[key])}
         for who, exact, near in GUESSED
-        for what, field in ((exactly, exact), (nearly, near))
-        if measured.get(field) is not None
+        for what, key in ((exactly, exact), (nearly, near))
+        if measured.get(key) is not None
     ]
     if not rows:
         return None
-    alt = require_altair()
     names = list(dict.fromkeys(str(r["who"]) for r in rows))
-    y = alt.Y("who:N", **list_in_order(names))
-    x = alt.X("share:Q", axis=percent_axis(say("share of original counts worked out")))
-    marks = start(rows, width=WIDTH, height=alt.Step(14))
+    y = field("who:N", **list_in_order(names))
+    across = percent_axis(say("share of original counts worked out"))
+    marks = start(rows, width=WIDTH, height={"step": 14})
     return finish(
-        marks.mark_bar().encode(
-            x=x.scale(domain=[0, 1]),
+        marks.mark("bar").encode(
+            x=field("share:Q", axis=across, scale=SHARES),
             y=y,
-            yOffset=alt.YOffset("what:N", sort=[exactly, nearly]),
-            color=alt.Color("what:N", **colour({exactly: ORANGE, nearly: GREY})),
+            yOffset=field("what:N", sort=[exactly, nearly]),
+            color=field("what:N", **colour({exactly: ORANGE, nearly: GREY})),
             tooltip=["who:N", "what:N", "share:Q"],
         ),
         say("What an inverter recovers"),

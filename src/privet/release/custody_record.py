@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ from privet.values.schema import Bins
 def describe_table(table: Table) -> dict[str, Any]:
     """The private table: its files, its rows, and what counted them."""
     made = table.people_made
+    files = digest_files(table)
     return {
-        "source": digest_files(table),
+        "source": files,
         "rows": table.engine.rows(Run()),
         **({"people": made.to_dict()} if made else {}),
-        "rows_from": describe_source(table),
+        "rows_from": _describe_rows(table, [f["sha256"] for f in files]),
         "engine": {table.engine.name: table.engine.version},
     }
 
@@ -39,11 +41,16 @@ def digest_files(table: Table) -> list[dict[str, str]]:
 
 def describe_source(table: Table) -> dict[str, Any]:
     """What tells the rows of a table from others: files, filter and bins."""
+    return _describe_rows(table, [f["sha256"] for f in digest_files(table)])
+
+
+def _describe_rows(table: Table, digests: Sequence[str]) -> dict[str, Any]:
+    """The same of files that are digested: that takes as long as they are large."""
     where = table.options.get("where") or {}
     how = table.source.text.to_dict()
     return {
         **({"reading": how} if how else {}),
-        "files": sorted(digest(Path(p)) for p in table.source.paths),
+        "files": sorted(digests),
         "table": table.source.table,
         "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
         "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},

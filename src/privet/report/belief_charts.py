@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from privet.display import Chart
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     AFTER,
@@ -21,6 +20,7 @@ from privet.report.chart_style import (
     ORANGE,
     PURPLE,
     SERIES,
+    SHARES,
     STEP,
     WIDTH,
     Row,
@@ -31,11 +31,11 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
+from privet.report.vega_lite import Chart, field, layer
 from privet.values.exact import percent
 
 Summary = Mapping[str, Any]
@@ -124,34 +124,31 @@ def draw_promises(
         for name, finding in zip(names, first, strict=True)
         for row in _list_points(name, finding, (before or {}).get(finding["promise"]))
     ]
-    alt = require_altair()
-    size = {"width": WIDTH, "height": alt.Step(STEP)}
-    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X(
-        "belief:Q", scale=alt.Scale(domain=[0, 1]), axis=percent_axis(say("how sure"))
-    )
+    size = {"width": WIDTH, "height": {"step": STEP}}
+    y = field("promise:N", **list_in_order(names), axis={"labelLimit": 300})
+    x = field("belief:Q", scale=SHARES, axis=percent_axis(say("how sure")))
     spans = _find_spans(rows)
-    lines = start(spans, **size).mark_rule(strokeWidth=1.5, color=GREY)
+    lines = start(spans, **size).mark("rule", strokeWidth=1.5, color=GREY)
     limits = [r for r in rows if r["what"] == say(LIMIT)]
     shown = [r for r in rows if r["what"] != say(LIMIT)]
     told = [n for n in COLOURS if any(r["what"] == say(n) for r in shown)]
     said = [say(n) for n in told]
     colours = dict(zip(said, (COLOURS[n] for n in told), strict=True))
-    points = start(shown).mark_point(size=80, filled=True, opacity=1)
+    points = start(shown).mark("point", size=80, filled=True, opacity=1)
     return finish(
-        alt.layer(
-            lines.encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+        layer(
+            lines.encode(y=y, x=field("low:Q"), x2="high:Q"),
             start(limits)
-            .mark_tick(color=ORANGE, thickness=3, size=STEP - 4)
+            .mark("tick", color=ORANGE, thickness=3, size=STEP - 4)
             .encode(x=x, y=y, tooltip=_hints()),
             points.encode(
                 x=x,
                 y=y,
-                color=alt.Color("what:N", **colour(colours)),
-                shape=alt.Shape(
+                color=field("what:N", **colour(colours)),
+                shape=field(
                     "what:N",
-                    scale=alt.Scale(domain=said, range=[SHAPES[n] for n in told]),
-                    legend=alt.Legend(title=None),
+                    scale={"domain": said, "range": [SHAPES[n] for n in told]},
+                    legend={"title": None},
                 ),
                 tooltip=_hints(),
             ),
@@ -225,17 +222,16 @@ def draw_counts(finding: Summary) -> Chart | None:
         if whole
         for at, (what, n) in enumerate(((having, part), (lacking, whole - part)))
     ]
-    alt = require_altair()
     colours = {having: BLUE, lacking: GREY}
-    bars = start(rows, width=WIDTH, height=alt.Step(STEP + 6)).mark_bar(
-        stroke=None, height={"band": 0.7}
+    bars = start(rows, width=WIDTH, height={"step": STEP + 6}).mark(
+        "bar", stroke=None, height={"band": 0.7}
     )
     return finish(
         bars.encode(
-            x=alt.X("share:Q", axis=percent_axis(_say_share(witness["counted"]))),
-            y=alt.Y("who:N", **list_in_order(r["who"] for r in rows)),
-            color=alt.Color("what:N", **colour(colours)),
-            order=alt.Order("at:Q"),
+            x=field("share:Q", axis=percent_axis(_say_share(witness["counted"]))),
+            y=field("who:N", **list_in_order(r["who"] for r in rows)),
+            color=field("what:N", **colour(colours)),
+            order=field("at:Q"),
             tooltip=["who:N", "what:N", "count:Q"],
         ),
         say("By which counts"),
@@ -292,30 +288,27 @@ def draw_beliefs(
         for name, bins in told.items()
         for sure, n in accumulate(bins)
     ]
-    alt = require_altair()
     names = list(told)
     marks = start(rows, width=WIDTH, height=220)
-    x = alt.X(
+    x = field(
         "sure:Q",
-        scale=alt.Scale(domain=[0, 1]),
+        scale=SHARES,
         axis=percent_axis(say("somebody is at least so sure of their value")),
     )
     most = max(r["people"] for r in rows)
-    y = alt.Y("people:Q", axis=count_axis(translate(counted), most))
+    y = field("people:Q", axis=count_axis(translate(counted), most))
     shown = dict(zip(names, _pick_colours(names), strict=True))
-    key: dict[str, Any] = {"color": alt.value(BLUE)}
+    key: dict[str, Any] = {"color": {"value": BLUE}}
     if len(names) > 1:
         dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
-        dash = alt.Scale(domain=names, range=dashes)
+        dash = {"domain": names, "range": dashes}
         key = {
-            "color": alt.Color("of:N", **colour(shown)),
-            "strokeDash": alt.StrokeDash(
-                "of:N", scale=dash, legend=alt.Legend(title=None)
-            ),
+            "color": field("of:N", **colour(shown)),
+            "strokeDash": field("of:N", scale=dash, legend={"title": None}),
         }
     hints = ["of:N", "sure:Q", "people:Q"]
     layers = [
-        marks.mark_line().encode(x=x, y=y, tooltip=hints, **key),
+        marks.mark("line").encode(x=x, y=y, tooltip=hints, **key),
         *_draw_limits(limits),
     ]
     said = "; ".join(
@@ -328,7 +321,7 @@ def draw_beliefs(
         for name, bins in told.items()
     )
     return finish(
-        alt.layer(*layers),
+        layer(*layers),
         say(
             "Of how many people somebody is how sure of {column}",
             column=shorten(column),
@@ -357,12 +350,11 @@ def _explain_limits(limits: Sequence[Fraction]) -> str:
 def _draw_limits(limits: Sequence[Fraction]) -> list[Chart]:
     if not limits:
         return []
-    alt = require_altair()
     rows = [{"level": float(level)} for level in sorted(set(limits))]
     return [
         start(rows)
-        .mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[4, 2])
-        .encode(x=alt.X("level:Q"))
+        .mark("rule", color=ORANGE, strokeWidth=2, strokeDash=[4, 2])
+        .encode(x=field("level:Q"))
     ]
 
 
@@ -390,15 +382,14 @@ def draw_people(findings: Sequence[Summary]) -> Chart | None:
         }
         for name, f in zip(names, first, strict=True)
     ]
-    alt = require_altair()
-    bars = start(rows, width=WIDTH - 100, height=alt.Step(STEP))
-    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
+    bars = start(rows, width=WIDTH - 100, height={"step": STEP})
+    y = field("promise:N", **list_in_order(names), axis={"labelLimit": 300})
     most = first[0]["people_above"]
-    x = alt.X("people:Q", axis=count_axis(say("people beyond the limit"), most))
+    x = field("people:Q", axis=count_axis(say("people beyond the limit"), most))
     return finish(
-        alt.layer(
-            bars.mark_bar(color=ORANGE, height={"band": 0.6}).encode(x=x, y=y),
-            bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+        layer(
+            bars.mark("bar", color=ORANGE, height={"band": 0.6}).encode(x=x, y=y),
+            bars.mark("text", align="left", dx=4).encode(x=x, y=y, text="said:N"),
         ),
         say("Of how many people somebody is too sure"),
         more,

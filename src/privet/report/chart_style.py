@@ -17,9 +17,9 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any
 
-from privet.display import Chart
 from privet.errors import MissingExtra
 from privet.languages import mark, say
+from privet.report.vega_lite import Chart, Spec
 from privet.report.words import escape_name
 
 Row = dict[str, Any]
@@ -72,7 +72,7 @@ CONFIG: dict[str, Any] = {
     "aria": False,
     "background": "transparent",
     "font": FONT,
-    "view": {"stroke": None},
+    "view": {"stroke": None, "continuousWidth": 300, "continuousHeight": 300},
     "axis": {
         "labelColor": INK,
         "titleColor": INK,
@@ -124,8 +124,8 @@ NEEDS = "Charts need the extra 'report': pip install 'privet[report]'."
 
 @cache
 def can_draw() -> bool:
-    """Whether the extra is there."""
-    return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
+    """Whether what draws is there; it needs no Altair."""
+    return find_spec("vl_convert") is not None
 
 
 def require_altair() -> Any:
@@ -137,13 +137,37 @@ def require_altair() -> Any:
     return altair
 
 
+def as_altair(chart: Chart) -> Any:
+    """The same as Altair knows charts, for people who change it."""
+    return _build_altair(require_altair(), chart.to_dict())
+
+
+def _build_altair(alt: Any, spec: Spec, rows: Any = None) -> Any:
+    """Altair's chart of the same parts, each of which is one of its charts, too."""
+    joined = next((key for key in JOINED if key in spec), None)
+    own = alt.Data(**spec["data"]) if "data" in spec else rows
+    rest = {k: v for k, v in spec.items() if k not in (joined, *APART)}
+    if joined is not None:
+        parts = [_build_altair(alt, part, own) for part in spec[joined]]
+        chart = getattr(alt, joined)(*parts).properties(**rest)
+    else:
+        chart = alt.Chart(own, **rest).encode(**spec["encoding"])
+    return chart.configure(**spec["config"]) if "config" in spec else chart
+
+
+JOINED = ("layer", "hconcat", "vconcat")
+"""How charts are put together, as Vega-Lite and Altair call it."""
+
+APART = ("data", "encoding", "config")
+"""What Altair is told in words of its own."""
+
+
 # Making charts ----------------------------------------------------------------------
 
 
 def start(rows: Iterable[Row], **size: Any) -> Chart:
     """A chart of some rows, which stand in it and nowhere else."""
-    alt = require_altair()
-    return alt.Chart(alt.Data(values=list(rows)), **size)
+    return Chart({"data": {"values": list(rows)}, **size})
 
 
 def finish(chart: Chart, title: str, *subtitle: str) -> Chart:
@@ -151,11 +175,27 @@ def finish(chart: Chart, title: str, *subtitle: str) -> Chart:
 
     The title and what is below it are read out, too, where a chart is not seen.
     """
-    alt = require_altair()
     said = [show(line) for line in subtitle if line]
-    told = alt.TitleParams(show(title), **({"subtitle": said} if said else {}))
+    told: Spec = {"text": show(title), **({"subtitle": said} if said else {})}
+    if all(map(_surely_fits, (show(title), *said))):
+        told["limit"] = 0  # else every letter is measured once more
     described = " ".join([f"{show(title)}.", *said])
-    return chart.properties(title=told, description=described).configure(**CONFIG)
+    return chart.add(title=told, description=described, config=CONFIG)
+
+
+def _surely_fits(line: str) -> bool:
+    """Whether a line of a title is within its limit, however it is printed.
+
+    >>> _surely_fits("a" * 76), _surely_fits("a" * 77), _surely_fits("W" * 48)
+    (True, False, False)
+    """
+    wide = sum(0.3 if c == " " else 0.62 if c in NARROW else 1 for c in line)
+    style = CONFIG["title"]
+    return bool(wide * style["fontSize"] <= style["limit"])
+
+
+NARROW = frozenset("abcdefghijklnopqrstuvxyz0123456789.,:;()")
+"""Letters that are no wider than 0.62 of their height, in bold print, too."""
 
 
 def show(label: object) -> str:
@@ -203,29 +243,35 @@ def as_number(share: object) -> float | None:
     return None if share is None else float(Fraction(str(share)))
 
 
-def percent_axis(title: str, **more: Any) -> Any:
+SHARES: Spec = {"domain": [0, 1]}
+"""The scale of shares: all of it, whatever there is to be shown."""
+
+
+NUMBERS: Spec = {"labelLimit": 0}
+"""Numbers along an axis are short; nobody need measure whether they fit."""
+
+
+def percent_axis(title: str, **more: Any) -> Spec:
     """An axis from 0 to 100 %."""
-    alt = require_altair()
-    return alt.Axis(title=title, format="%", tickCount=6, **more)
+    return {"title": title, "format": "%", "tickCount": 6, **NUMBERS, **more}
 
 
 MOST_TICKS = 10
 """Up to so many things are counted one by one along an axis."""
 
 
-def count_axis(title: str, most: int) -> Any:
+def count_axis(title: str, most: int) -> Spec:
     """An axis of whole numbers."""
-    alt = require_altair()
     if most <= MOST_TICKS:
-        return alt.Axis(title=title, values=list(range(most + 1)), format="d")
-    return alt.Axis(title=title, format="~s")
+        values = list(range(most + 1))
+        return {"title": title, "values": values, "format": "d", **NUMBERS}
+    return {"title": title, "format": "~s", **NUMBERS}
 
 
-def colour(names: Mapping[str, str], title: str | None = None) -> Any:
+def colour(names: Mapping[str, str], title: str | None = None) -> Spec:
     """A scale with a legend: each name in its own colour."""
-    alt = require_altair()
-    scale = alt.Scale(domain=list(names), range=list(names.values()))
-    return {"scale": scale, "legend": alt.Legend(title=title)}
+    scale = {"domain": list(names), "range": list(names.values())}
+    return {"scale": scale, "legend": {"title": title}}
 
 
 def list_in_order(labels: Iterable[str], **more: Any) -> dict[str, Any]:

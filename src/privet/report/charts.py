@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.findings import Audit
 from privet.languages import mark, say
 from privet.policy import Measure, Policy, Promise
@@ -24,6 +24,7 @@ from privet.report.chart_style import (
     GREEN,
     ORANGE,
     SERIES,
+    SHARES,
     STEP,
     WIDTH,
     as_number,
@@ -32,11 +33,11 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
+from privet.report.vega_lite import Chart, field, layer
 from privet.report.words import escape_name
 from privet.values.exact import percent
 
@@ -72,18 +73,16 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
     if not rows:
         return None
     first, more = take_first(rows)
-    alt = require_altair()
     names = number_alike([r["what"] for r in first])
     told = [{**r, "what": n} for r, n in zip(first, names, strict=True)]
     people = exposure["people"]
-    y = alt.Y("what:N", **list_in_order(names), axis=alt.Axis(labelLimit=340))
-    x = alt.X("share:Q", axis=percent_axis(say("share of people")))
-    x = x.scale(domain=[0, 1])
-    bars = start(told, width=WIDTH - 60, height=alt.Step(STEP))
+    y = field("what:N", **list_in_order(names), axis={"labelLimit": 340})
+    x = field("share:Q", axis=percent_axis(say("share of people")), scale=SHARES)
+    bars = start(told, width=WIDTH - 60, height={"step": STEP})
     return finish(
-        alt.layer(
-            bars.mark_bar().encode(x=x, y=y, tooltip=["what:N", "people:Q"]),
-            bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+        layer(
+            bars.mark("bar").encode(x=x, y=y, tooltip=["what:N", "people:Q"]),
+            bars.mark("text", align="left", dx=4).encode(x=x, y=y, text="said:N"),
         ),
         say("What is told, promised or not"),
         say(
@@ -213,16 +212,18 @@ def draw_policy(policy: Policy) -> Chart | None:
         {"promise": name, "sure": float(level), "against": kind, "said": percent(level)}
         for name, (_, level, kind) in zip(names, first, strict=True)
     ]
-    alt = require_altair()
-    bars = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
-    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X("sure:Q", axis=percent_axis(say("how sure somebody may be, at the most")))
-    x = x.scale(domain=[0, 1])
+    bars = start(rows, width=WIDTH - 60, height={"step": STEP})
+    y = field("promise:N", **list_in_order(names), axis={"labelLimit": 300})
+    x = field(
+        "sure:Q",
+        axis=percent_axis(say("how sure somebody may be, at the most")),
+        scale=SHARES,
+    )
     return finish(
-        alt.layer(
-            bars.mark_bar(color=GREEN, height={"band": 0.5}).encode(x=x, y=y),
-            bars.mark_tick(color=ORANGE, thickness=3).encode(x=x, y=y),
-            bars.mark_text(align="left", dx=6).encode(x=x, y=y, text="said:N"),
+        layer(
+            bars.mark("bar", color=GREEN, height={"band": 0.5}).encode(x=x, y=y),
+            bars.mark("tick", color=ORANGE, thickness=3).encode(x=x, y=y),
+            bars.mark("text", align="left", dx=6).encode(x=x, y=y, text="said:N"),
         ),
         say("What is promised"),
         more,
@@ -288,19 +289,18 @@ def draw_ledger(ledger: Any) -> Chart | None:
         for c in e["columns"]
         if c in labels
     ]
-    alt = require_altair()
     kinds = list(dict.fromkeys(r["kind"] for r in rows))
     colours = dict(zip(kinds, SERIES, strict=False))
-    marks = start(rows, width=alt.Step(STEP + 6), height=alt.Step(STEP))
+    marks = start(rows, width={"step": STEP + 6}, height={"step": STEP})
     return finish(
-        marks.mark_square(size=170, opacity=1).encode(
-            x=alt.X(
+        marks.mark("square", size=170, opacity=1).encode(
+            x=field(
                 "column:N",
                 **list_in_order(labels.values()),
-                axis=alt.Axis(labelAngle=-40, orient="top", grid=True),
+                axis={"labelAngle": -40, "orient": "top", "grid": True},
             ),
-            y=alt.Y("release:N", **list_in_order(names)),
-            color=alt.Color("kind:N", **colour(colours)),
+            y=field("release:N", **list_in_order(names)),
+            color=field("kind:N", **colour(colours)),
         ),
         say("Which release shows which column"),
         more,

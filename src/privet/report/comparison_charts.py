@@ -7,26 +7,27 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
     DASHES,
     GREY,
     SERIES,
+    SHARES,
     WIDTH,
     Row,
     colour,
     finish,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
+from privet.report.vega_lite import Chart, field, layer
 
 FRONT, OTHERS = mark("no other is better in everything"), mark("another one is")
 """Whether a method is on the front of the comparison, whose objectives may be more."""
@@ -60,31 +61,35 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
         }
         for name, m in zip(names, first, strict=True)
     ]
-    alt = require_altair()
-    x = alt.X("worst:Q", axis=percent_axis(say("how sure somebody is, at worst")))
-    x = x.scale(domain=[0, 1])
-    y = alt.Y("cost:Q", title=_name_axis(figure))
-    y = y.scale(domain=list(find_heights(rows)), nice=False)
+    x = field(
+        "worst:Q",
+        axis=percent_axis(say("how sure somebody is, at worst")),
+        scale=SHARES,
+    )
+    heights = {"domain": list(find_heights(rows)), "nice": False}
+    y = field("cost:Q", title=_name_axis(figure), scale=heights)
     front, others = say(FRONT), say(OTHERS)
-    shapes = alt.Scale(domain=[front, others], range=["diamond", "circle"])
+    shapes = {"domain": [front, others], "range": ["diamond", "circle"]}
     marks = start(rows, width=WIDTH, height=HEIGHT)
     return finish(
-        alt.layer(
-            marks.mark_point(size=90).encode(
+        layer(
+            marks.mark("point", size=90).encode(
                 x=x,
                 y=y,
-                color=alt.Color("what:N", **colour({front: BLUE, others: GREY})),
-                shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None)),
+                color=field("what:N", **colour({front: BLUE, others: GREY})),
+                shape=field("what:N", scale=shapes, legend={"title": None}),
                 tooltip=["method:N", "worst:Q", "cost:Q"],
             ),
             *(
-                start([label]).mark_rule(color=GREY).encode(x=x, y=y, x2="to", y2="up")
+                start([label])
+                .mark("rule", color=GREY)
+                .encode(x=x, y=y, x2="to", y2="up")
                 for label in place_labels(rows)
                 if abs(label["dy"]) > FAR
             ),
             *(
                 start([label])
-                .mark_text(align=label["align"], dx=label["dx"], dy=label["dy"])
+                .mark("text", align=label["align"], dx=label["dx"], dy=label["dy"])
                 .encode(x=x, y=y, text="method:N")
                 for label in place_labels(rows)
             ),
@@ -221,22 +226,19 @@ def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
     ]
     if not rows:
         return None
-    alt = require_altair()
     names = list(labels.values())
     swept = f"{shorten(told['swept'])}: {told['key']}"
-    x = alt.X("limit:Q", title=swept, axis=alt.Axis(tickCount=6))
-    y = alt.Y("cost:Q", title=name_figure(str(told["by"])))
+    x = field("limit:Q", title=swept, axis={"tickCount": 6})
+    y = field("cost:Q", title=name_figure(str(told["by"])))
     key = {
-        "color": alt.Color(
-            "method:N", **colour(dict(zip(names, SERIES, strict=False)))
-        ),
-        "strokeDash": alt.StrokeDash(
+        "color": field("method:N", **colour(dict(zip(names, SERIES, strict=False)))),
+        "strokeDash": field(
             "method:N",
-            scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
-            legend=alt.Legend(title=None),
+            scale={"domain": names, "range": list(DASHES[: len(names)])},
+            legend={"title": None},
         ),
     }
-    marks = start(rows, width=WIDTH, height=240).mark_line()
+    marks = start(rows, width=WIDTH, height=240).mark("line")
     return finish(
         marks.encode(x=x, y=y, tooltip=["method:N", "limit:Q", "cost:Q"], **key),
         say("What each limit costs"),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.findings import Verdict
 from privet.languages import mark, say
 from privet.policy import Promise
@@ -18,6 +18,7 @@ from privet.report.chart_style import (
     GREEN,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     as_number,
@@ -27,13 +28,13 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
 from privet.report.charts import list_findings
 from privet.report.render import table_as_html
+from privet.report.vega_lite import Chart, field, hconcat, layer
 from privet.report.words import SYMBOLS
 from privet.values.adversaries import Reconstructor
 from privet.values.beliefs import Ceiling
@@ -78,22 +79,21 @@ def draw_views(views: Views) -> Chart | None:
         for r in list_shown(views)
         if r["column"] in labels
     ]
-    alt = require_altair()
-    marks = start(rows, width=alt.Step(70), height=alt.Step(STEP))
-    x = alt.X(
+    marks = start(rows, width={"step": 70}, height={"step": STEP})
+    x = field(
         "view:N",
         **list_in_order(shown.values()),
-        axis=alt.Axis(orient="top", labelAngle=0, grid=True),
+        axis={"orient": "top", "labelAngle": 0, "grid": True},
     )
-    y = alt.Y("column:N", **list_in_order(labels.values()), axis=alt.Axis(grid=True))
-    shapes = alt.Shape(
+    y = field("column:N", **list_in_order(labels.values()), axis={"grid": True})
+    shapes = field(
         "what:N",
-        scale=alt.Scale(domain=[joins, alone], range=["diamond", "square"]),
-        legend=alt.Legend(title=None),
+        scale={"domain": [joins, alone], "range": ["diamond", "square"]},
+        legend={"title": None},
     )
-    key = alt.Color("what:N", **colour({joins: ORANGE, alone: BLUE}))
+    key = field("what:N", **colour({joins: ORANGE, alone: BLUE}))
     return finish(
-        marks.mark_point(size=150).encode(x=x, y=y, color=key, shape=shapes),
+        marks.mark("point", size=150).encode(x=x, y=y, color=key, shape=shapes),
         say("Which view shows which column"),
         more,
     )
@@ -139,15 +139,19 @@ def draw_graph(graph: Mapping[str, Any]) -> Chart | None:
         for a, b in graph["edges"]
         if a in of and b in of
     ]
-    alt = require_altair()
     sides = len(graph["views"])
     heads = [shorten(", ".join(columns), 30) for columns in graph["views"]]
     high = max(node["at"] for node in placed)
-    x_scale = alt.Scale(domain=[-0.6, sides - 0.4], nice=False, zero=False)
-    y_scale = alt.Scale(domain=[-1.2, high + 0.5], reverse=True, nice=False, zero=False)
+    x_scale = {"domain": [-0.6, sides - 0.4], "nice": False, "zero": False}
+    y_scale = {
+        "domain": [-1.2, high + 0.5],
+        "reverse": True,
+        "nice": False,
+        "zero": False,
+    }
     x, y = (
-        alt.X("x:Q", scale=x_scale, axis=None),
-        alt.Y("y:Q", scale=y_scale, axis=None),
+        field("x:Q", scale=x_scale, axis=None),
+        field("y:Q", scale=y_scale, axis=None),
     )
     nodes = [
         {"x": n["view"], "y": n["at"], "label": n["label"], "side": n["view"]}
@@ -160,16 +164,20 @@ def draw_graph(graph: Mapping[str, Any]) -> Chart | None:
     right = [n for n in nodes if n["side"] > 0]
     missing = len(graph["nodes"]) - len(placed)
     return finish(
-        alt.layer(
+        layer(
             start(lines, **size)
-            .mark_rule(color=GREY, strokeWidth=1.2)
+            .mark("rule", color=GREY, strokeWidth=1.2)
             .encode(x=x, y=y, x2="x2:Q", y2="y2:Q"),
-            dots.mark_point(size=60).encode(x=x, y=y),
+            dots.mark("point", size=60).encode(x=x, y=y),
             start(left)
-            .mark_text(align="right", dx=-9)
+            .mark("text", align="right", dx=-9)
             .encode(x=x, y=y, text="label:N"),
-            start(right).mark_text(align="left", dx=9).encode(x=x, y=y, text="label:N"),
-            start(tops).mark_text(fontWeight="bold").encode(x=x, y=y, text="label:N"),
+            start(right)
+            .mark("text", align="left", dx=9)
+            .encode(x=x, y=y, text="label:N"),
+            start(tops)
+            .mark("text", fontWeight="bold")
+            .encode(x=x, y=y, text="label:N"),
         ),
         say("Who may have which {column}", column=shorten(graph["secret"], 24)),
         say("A line joins what stands together in a row of the views' join."),
@@ -196,22 +204,21 @@ def draw_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
         for label, part in zip(labels, bins, strict=True)
         for what in COUNTED
     ]
-    alt = require_altair()
     panels = []
     for what, fill in zip(COUNTED, (BLUE, GREEN), strict=True):
         own = [r for r in rows if r["what"] == what]
-        y = alt.Y("sure:N", **list_in_order(labels))
-        x = alt.X("n:Q", axis=count_axis(say(what), max(r["n"] for r in own)))
-        bars = start(own, width=WIDTH // 2 - 30, height=alt.Step(STEP))
+        y = field("sure:N", **list_in_order(labels))
+        x = field("n:Q", axis=count_axis(say(what), max(r["n"] for r in own)))
+        bars = start(own, width=WIDTH // 2 - 30, height={"step": STEP})
         panels.append(
-            alt.layer(
-                bars.mark_bar(color=fill, height={"band": 0.7}).encode(x=x, y=y),
-                bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+            layer(
+                bars.mark("bar", color=fill, height={"band": 0.7}).encode(x=x, y=y),
+                bars.mark("text", align="left", dx=4).encode(x=x, y=y, text="said:N"),
             )
         )
     several = told["details"]["people_in_several_keys"]
     return finish(
-        alt.hconcat(*panels, spacing=28),
+        hconcat(*panels, spacing=28),
         say("How sure one can be, by key of the join"),
         say(
             "{promise}; {n} people are in several keys.",
@@ -253,25 +260,24 @@ def draw_worst_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
         {"key": n, "said": f"{k['people']:,} × {k['values']:,}"}
         for n, k in zip(names, first, strict=True)
     ]
-    alt = require_altair()
-    y = alt.Y("key:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
-    x = alt.X("sure:Q", axis=percent_axis(say("how sure"))).scale(domain=[0, 1])
+    y = field("key:N", **list_in_order(names), axis={"labelLimit": 300})
+    x = field("sure:Q", axis=percent_axis(say("how sure")), scale=SHARES)
     models, title = {say(m): c for m, c in MODELS.items()}, say(POSSIBLE)
-    shapes = alt.Shape(
+    shapes = field(
         "what:N",
-        scale=alt.Scale(domain=list(models), range=["circle", "diamond"]),
-        legend=alt.Legend(title=title),
+        scale={"domain": list(models), "range": ["circle", "diamond"]},
+        legend={"title": title},
     )
-    key = alt.Color("what:N", **colour(models, title))
-    marks = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
+    key = field("what:N", **colour(models, title))
+    marks = start(rows, width=WIDTH - 60, height={"step": STEP})
     return finish(
-        alt.layer(
-            marks.mark_point(size=80).encode(
+        layer(
+            marks.mark("point", size=80).encode(
                 x=x, y=y, color=key, shape=shapes, tooltip=["key:N", "exact:N"]
             ),
             start(sizes)
-            .mark_text(align="left", dx=WIDTH - 50)
-            .encode(y=y, x=alt.value(0), text="said:N"),
+            .mark("text", align="left", dx=WIDTH - 50)
+            .encode(y=y, x={"value": 0}, text="said:N"),
         ),
         say("Keys to look at first"),
         say("On the right, people and values that meet in the key."),

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from privet.display import Chart
 from privet.languages import say, translate
 from privet.microdata.discovery.discovery import Discovery
 from privet.report.chart_style import (
     BLUE,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     finish,
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
+from privet.report.vega_lite import Chart, field, layer
 from privet.values.exact import percent
 
 MOST_KNOWN, MOST_TOLD = 30, 15
@@ -48,29 +48,28 @@ def draw_matrix(found: Discovery) -> Chart | None:
         for a, n in matrix[c].items()
         if a in heads
     ]
-    alt = require_altair()
-    x = alt.X(
+    x = field(
         "about:N",
-        **list_in_order(heads.values(), axis=alt.Axis(orient="top", labelAngle=-30)),
+        **list_in_order(heads.values(), axis={"orient": "top", "labelAngle": -30}),
     )
-    y = alt.Y("known:N", **list_in_order(lines.values()))
-    marks = start(rows, width=alt.Step(46), height=alt.Step(STEP + 2))
-    told = marks.transform_filter("isValid(datum.fewest)")
+    y = field("known:N", **list_in_order(lines.values()))
+    marks = start(rows, width={"step": 46}, height={"step": STEP + 2})
+    told = marks.add(transform=[{"filter": "isValid(datum.fewest)"}])
     return finish(
-        alt.layer(
-            marks.mark_rect(stroke=GREY, strokeWidth=0.5, fillOpacity=0).encode(
+        layer(
+            marks.mark("rect", stroke=GREY, strokeWidth=0.5, fillOpacity=0).encode(
                 x=x, y=y
             ),
-            told.mark_circle(opacity=0.5, color=BLUE).encode(
+            told.mark("circle", opacity=0.5, color=BLUE).encode(
                 x=x,
                 y=y,
-                size=alt.Size(
+                size=field(
                     "fewest:Q",
-                    scale=alt.Scale(domain=[1, 4], range=[430, 120]),
+                    scale={"domain": [1, 4], "range": [430, 120]},
                     legend=None,
                 ),
             ),
-            told.mark_text(fontWeight="bold").encode(x=x, y=y, text="said:N"),
+            told.mark("text", fontWeight="bold").encode(x=x, y=y, text="said:N"),
         ),
         say("Which columns give away which"),
         say(
@@ -108,25 +107,24 @@ def draw_rules(found: Discovery, top: int = 15, by: str = "people") -> Chart | N
         }
         for label, r in zip(labels, rules, strict=True)
     ]
-    alt = require_altair()
     left = len(found.rules) - len(rules)
-    y = alt.Y("rule:N", **list_in_order(labels), axis=alt.Axis(labelLimit=340))
+    y = field("rule:N", **list_in_order(labels), axis={"labelLimit": 340})
     axis = percent_axis(say("how sure"))
-    marks = start(rows, width=WIDTH - 80, height=alt.Step(STEP))
-    x = alt.X("sure:Q", axis=axis).scale(domain=[0, 1])
+    marks = start(rows, width=WIDTH - 80, height={"step": STEP})
+    x = field("sure:Q", axis=axis, scale=SHARES)
     level = Fraction(found.confidence)
     line = start([{"level": float(level)}])
     return finish(
-        alt.layer(
-            marks.mark_rule(strokeWidth=3, color=BLUE).encode(
+        layer(
+            marks.mark("rule", strokeWidth=3, color=BLUE).encode(
                 x="floor:Q", x2="sure:Q", y=y
             ),
-            marks.mark_tick(color=GREY, thickness=2).encode(x="floor:Q", y=y),
-            marks.mark_point(size=70, opacity=1).encode(
+            marks.mark("tick", color=GREY, thickness=2).encode(x="floor:Q", y=y),
+            marks.mark("point", size=70, opacity=1).encode(
                 x=x, y=y, tooltip=["rule:N", "exact:N"]
             ),
-            marks.mark_text(align="left", dx=10).encode(x=x, y=y, text="said:N"),
-            line.mark_rule(color=ORANGE, strokeDash=[4, 2]).encode(x="level:Q"),
+            marks.mark("text", align="left", dx=10).encode(x=x, y=y, text="said:N"),
+            line.mark("rule", color=ORANGE, strokeDash=[4, 2]).encode(x="level:Q"),
         ),
         say("What gives most away"),
         say(

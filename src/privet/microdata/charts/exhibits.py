@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.findings import Verdict
@@ -53,7 +53,6 @@ from privet.report.chart_style import (
     finish,
     list_in_order,
     number_alike,
-    require_altair,
     shorten,
     start,
     take_first,
@@ -65,6 +64,7 @@ from privet.report.charts import (
     list_levels,
 )
 from privet.report.render import table_as_html
+from privet.report.vega_lite import Chart, field
 from privet.report.words import SYMBOLS, escape_name
 from privet.table import Table, require_columns
 from privet.values.beliefs import Ceiling
@@ -104,23 +104,22 @@ def draw_roles(table: Table) -> Chart | None:
         {"column": name, "role": _name_role(c["role"]), "type": c["type"]}
         for name, c in zip(names, first, strict=True)
     ]
-    alt = require_altair()
     roles = list(dict.fromkeys(r["role"] for r in rows))
     own = {say(role): fill for role, fill in ROLES.items()}
     order = list(dict.fromkeys(r for r in (*own, *roles) if r in roles))
     colours = {r: own.get(r, GREY) for r in order}
-    marks = start(rows, width=alt.Step(84), height=alt.Step(STEP - 4))
-    x = alt.X(
+    marks = start(rows, width={"step": 84}, height={"step": STEP - 4})
+    x = field(
         "role:N",
         sort=order,
         title=None,
-        axis=alt.Axis(orient="top", labelAngle=0, grid=True),
+        axis={"orient": "top", "labelAngle": 0, "grid": True},
     )
-    y = alt.Y("column:N", **list_in_order(names, axis=alt.Axis(grid=True)))
-    points = marks.mark_square(size=150, opacity=1)
+    y = field("column:N", **list_in_order(names, axis={"grid": True}))
+    points = marks.mark("square", size=150, opacity=1)
     key = {**colour(colours), "legend": None}
     return finish(
-        points.encode(x=x, y=y, color=alt.Color("role:N", **key)),
+        points.encode(x=x, y=y, color=field("role:N", **key)),
         say("What the columns are for"),
         more,
     )

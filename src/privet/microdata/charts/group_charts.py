@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from privet.display import Chart
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     Row,
@@ -22,10 +22,10 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
 )
+from privet.report.vega_lite import Chart, field, layer
 from privet.values.exact import percent
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -73,25 +73,24 @@ def draw_sizes(
         for name, bins in binned.items()
         for label, n in zip(shown, bins, strict=False)
     ]
-    alt = require_altair()
     names, several = list(binned), len(binned) > 1
     colours = dict(zip(names, (GREY, BLUE, GREEN, ORANGE), strict=False))
-    x = alt.X(
+    x = field(
         "size:O",
         sort=shown,
         title=say("{counted} who look alike", counted=translate(counted)),
-        axis=alt.Axis(labelAngle=0, labelOverlap=False),
+        axis={"labelAngle": 0, "labelOverlap": False},
     )
     most = max(r["people"] for r in rows)
-    y = alt.Y("people:Q", axis=count_axis(translate(counted), most))
+    y = field("people:Q", axis=count_axis(translate(counted), most))
     key: dict[str, Any] = {}
     if several:
-        key = {"color": alt.Color("of:N", **colour(colours))}
-    side = {"xOffset": alt.XOffset("of:N", sort=names)} if several else {}
-    bars = start(rows, width=alt.Step(34 if several else 54), height=200)
-    layers = [bars.mark_bar().encode(x=x, y=y, **key, **side)]
+        key = {"color": field("of:N", **colour(colours))}
+    side = {"xOffset": field("of:N", sort=names)} if several else {}
+    bars = start(rows, width={"step": 34 if several else 54}, height=200)
+    layers = [bars.mark("bar").encode(x=x, y=y, **key, **side)]
     if not several:
-        text = bars.mark_text(dy=-6).encode(x=x, y=y, text="said:N")
+        text = bars.mark("text", dy=-6).encode(x=x, y=y, text="said:N")
         layers.append(text)
     told = "; ".join(
         say(
@@ -103,7 +102,7 @@ def draw_sizes(
         )
         for name, sizes in series.items()
     )
-    return finish(alt.layer(*layers), say("How many look alike"), f"{told}.")
+    return finish(layer(*layers), say("How many look alike"), f"{told}.")
 
 
 GROUPS = mark("{n} groups of {all} {counted}")
@@ -134,19 +133,17 @@ def draw_uniqueness(
         ]
         for what, of in ((some, "unique"), (any_, "any_set"))
     )
-    alt = require_altair()
-    y = alt.Y("set:N", **list_in_order(labels), axis=alt.Axis(labelLimit=320))
-    x = alt.X("share:Q", axis=percent_axis(say("share who are unique")))
-    x = x.scale(domain=[0, 1])
-    bars = start(named, width=WIDTH - 60, height=alt.Step(STEP))
-    key = alt.Color("what:N", **colour({some: BLUE, any_: ORANGE}))
+    y = field("set:N", **list_in_order(labels), axis={"labelLimit": 320})
+    x = field("share:Q", axis=percent_axis(say("share who are unique")), scale=SHARES)
+    bars = start(named, width=WIDTH - 60, height={"step": STEP})
+    key = field("what:N", **colour({some: BLUE, any_: ORANGE}))
     return finish(
-        alt.layer(
-            bars.mark_bar(height={"band": 0.6}).encode(
+        layer(
+            bars.mark("bar", height={"band": 0.6}).encode(
                 x=x, y=y, color=key, tooltip=["set:N", "people:Q"]
             ),
             start(every)
-            .mark_tick(thickness=3)
+            .mark("tick", thickness=3)
             .encode(x=x, y=y, color=key, tooltip=["set:N", "people:Q"]),
         ),
         say("Who is unique, by number of known columns"),
@@ -190,32 +187,32 @@ def draw_surest(
         }
         for label, g in zip(labels, groups, strict=True)
     ]
-    alt = require_altair()
-    y = alt.Y("group:N", **list_in_order(labels), axis=alt.Axis(labelLimit=330))
-    x = alt.X(
-        "share:Q", axis=percent_axis(say("how sure of {column}", column=shorten(about)))
+    y = field("group:N", **list_in_order(labels), axis={"labelLimit": 330})
+    x = field(
+        "share:Q",
+        axis=percent_axis(say("how sure of {column}", column=shorten(about))),
+        scale=SHARES,
     )
-    x = x.scale(domain=[0, 1])
     wide = WIDTH - 120
-    marks = start(rows, width=wide, height=alt.Step(STEP))
+    marks = start(rows, width=wide, height={"step": STEP})
     sides = {within: BLUE, beyond: ORANGE}
-    key = alt.Color("side:N", **colour(sides)) if limit is not None else alt.value(BLUE)
+    key = field("side:N", **colour(sides)) if limit is not None else {"value": BLUE}
     layers = [
-        marks.mark_bar(height={"band": 0.7}).encode(
+        marks.mark("bar", height={"band": 0.7}).encode(
             x=x, y=y, color=key, tooltip=["group:N", "exact:N"]
         ),
         # Beside the bars, where the limit does not strike it through.
-        marks.mark_text(align="left", dx=8).encode(
-            x=alt.value(wide), y=y, text="said:N"
+        marks.mark("text", align="left", dx=8).encode(
+            x={"value": wide}, y=y, text="said:N"
         ),
     ]
     if limit is not None:
-        line = start([{"level": float(limit)}]).mark_rule(
-            color=ORANGE, strokeWidth=2, strokeDash=[4, 2]
+        line = start([{"level": float(limit)}]).mark(
+            "rule", color=ORANGE, strokeWidth=2, strokeDash=[4, 2]
         )
         layers.append(line.encode(x="level:Q"))
     return finish(
-        alt.layer(*layers),
+        layer(*layers),
         say("Where somebody is surest"),
         ""
         if limit is None

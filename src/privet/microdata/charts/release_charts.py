@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from privet.display import Chart
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.languages import mark, say
@@ -25,6 +24,7 @@ from privet.report.chart_style import (
     BLUE,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     Row,
@@ -34,11 +34,11 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
+from privet.report.vega_lite import Chart, field, hconcat, layer, share_scales, vconcat
 from privet.table import Table, require_columns
 from privet.values.arrays import Floats
 
@@ -91,29 +91,30 @@ def draw_hidden(release: Release) -> Chart | None:
         {**r, "value": v, "column": shorten(r["column"], 20), "said": f"{r['rows']:,}"}
         for r, v in zip(first, labels, strict=True)
     ]
-    alt = require_altair()
     columns = list(dict.fromkeys(r["column"] for r in told))
     panels = []
     for column in columns:
         own = [r for r in told if r["column"] == column]
-        y = alt.Y(
+        y = field(
             "value:N",
-            **list_in_order((r["value"] for r in own), axis=alt.Axis(title=column)),
+            **list_in_order((r["value"] for r in own), axis={"title": column}),
         )
         last = column == columns[-1]
         axis = count_axis(say("cells hidden") if last else "", told[0]["rows"])
-        x = alt.X("rows:Q", axis=axis if last else axis.copy(deep=True))
-        if not last:
-            x.axis.labels = x.axis.ticks = False
-        bars = start(own, width=WIDTH - 80, height=alt.Step(STEP))
+        x = field("rows:Q", axis=axis if last else {**axis, **BARE})
+        bars = start(own, width=WIDTH - 80, height={"step": STEP})
         panels.append(
-            alt.layer(
-                bars.mark_bar(color=GREY).encode(x=x, y=y),
-                bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+            layer(
+                bars.mark("bar", color=GREY).encode(x=x, y=y),
+                bars.mark("text", align="left", dx=4).encode(x=x, y=y, text="said:N"),
             )
         )
-    chart = alt.vconcat(*panels, spacing=8).resolve_scale(x="shared")
+    chart = vconcat(*panels, spacing=8, **share_scales("x"))
     return finish(chart, say("What is hidden, column by value"), more)
+
+
+BARE = {"labels": False, "ticks": False}
+"""An axis whose numbers are below the last of several panels."""
 
 
 def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
@@ -130,16 +131,14 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
         share = told["bits_kept"] / told["bits"] if told["bits"] else 1.0
         same.append({"column": name, "what": cells, "share": left})
         kept.append({"column": name, "what": bits, "share": share})
-    alt = require_altair()
-    x = alt.X("share:Q", axis=percent_axis(say("share that is kept")))
-    x = x.scale(domain=[0, 1])
-    y = alt.Y("column:N", **list_in_order(names))
-    key = alt.Color("what:N", **colour({cells: BLUE, bits: ORANGE}))
-    marks = start(same, width=WIDTH, height=alt.Step(STEP))
-    ticks = start(kept).mark_tick(thickness=3, size=STEP - 4)
+    x = field("share:Q", axis=percent_axis(say("share that is kept")), scale=SHARES)
+    y = field("column:N", **list_in_order(names))
+    key = field("what:N", **colour({cells: BLUE, bits: ORANGE}))
+    marks = start(same, width=WIDTH, height={"step": STEP})
+    ticks = start(kept).mark("tick", thickness=3, size=STEP - 4)
     return finish(
-        alt.layer(
-            marks.mark_bar(height={"band": 0.6}).encode(x=x, y=y, color=key),
+        layer(
+            marks.mark("bar", height={"band": 0.6}).encode(x=x, y=y, color=key),
             ticks.encode(x=x, y=y, color=key),
         ),
         say("What is kept of each column"),
@@ -231,14 +230,13 @@ def draw_column(release: Release, column: str) -> Chart | None:
         for r in rows
         for of in (BEFORE, AFTER)
     ]
-    alt = require_altair()
-    marks = start(told, width=WIDTH, height=alt.Step(13))
+    marks = start(told, width=WIDTH, height={"step": 13})
     return finish(
-        marks.mark_bar().encode(
-            x=alt.X("share:Q", axis=percent_axis(say("share of rows"))),
-            y=alt.Y("value:N", **list_in_order(labels)),
-            yOffset=alt.YOffset("of:N", sort=[before, after]),
-            color=alt.Color("of:N", **colour({before: GREY, after: BLUE})),
+        marks.mark("bar").encode(
+            x=field("share:Q", axis=percent_axis(say("share of rows"))),
+            y=field("value:N", **list_in_order(labels)),
+            yOffset=field("of:N", sort=[before, after]),
+            color=field("of:N", **colour({before: GREY, after: BLUE})),
             tooltip=["value:N", "of:N", "share:Q"],
         ),
         say("{column}, before and after", column=shorten(column)),
@@ -286,7 +284,6 @@ def draw_pair(release: Release, columns: Sequence[str]) -> Chart | None:
     first, second = columns
     told = compare_pair(release, (first, second))
     most = max(max(map(max, told[of])) for of in (BEFORE, AFTER))
-    alt = require_altair()
     panels = []
     for of in (BEFORE, AFTER):
         rows = [
@@ -295,25 +292,25 @@ def draw_pair(release: Release, columns: Sequence[str]) -> Chart | None:
             for b, share in zip(told["columns"], line, strict=True)
             if share > 0
         ]
-        x = alt.X(
+        x = field(
             "b:N",
-            **list_in_order(told["columns"], axis=alt.Axis(labelAngle=-40)),
+            **list_in_order(told["columns"], axis={"labelAngle": -40}),
         )
-        y = alt.Y("a:N", **list_in_order(told["rows"]))
-        size = alt.Size(
+        y = field("a:N", **list_in_order(told["rows"]))
+        size = field(
             "share:Q",
-            scale=alt.Scale(domain=[0, most], range=[0, 360]),
-            legend=alt.Legend(title=say("share of rows"), format="%", orient="right")
+            scale={"domain": [0, most], "range": [0, 360]},
+            legend={"title": say("share of rows"), "format": "%", "orient": "right"}
             if of == AFTER
             else None,
         )
-        marks = start(rows, width=alt.Step(24), height=alt.Step(STEP), title=say(of))
-        points = marks.mark_square(opacity=1, color=GREY if of == BEFORE else BLUE)
+        marks = start(rows, width={"step": 24}, height={"step": STEP}, title=say(of))
+        points = marks.mark("square", opacity=1, color=GREY if of == BEFORE else BLUE)
         panels.append(
             points.encode(x=x, y=y, size=size, tooltip=["a:N", "b:N", "share:Q"])
         )
     return finish(
-        alt.hconcat(*panels).resolve_scale(size="shared"),
+        hconcat(*panels, **share_scales("size")),
         say(
             "{first} and {second}, before and after",
             first=shorten(first),

@@ -7,7 +7,6 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any
 
-from privet.display import Chart
 from privet.errors import InputError
 from privet.languages import mark, say, say_number
 from privet.microdata.skyline.insider_words import describe_knowledge
@@ -20,10 +19,10 @@ from privet.report.chart_style import (
     Row,
     colour,
     finish,
-    require_altair,
     shorten,
     start,
 )
+from privet.report.vega_lite import Chart, field, hconcat, layer, share_scales, vconcat
 from privet.values.exact import percent, write_in_full
 
 MOST_PANELS = 5
@@ -61,14 +60,11 @@ def draw_skyline(
     every_corner = list_corners(frontier)
     corners = every_corner[:MOST_CORNERS]
     most = _find_ends(list(every.values()), panels)
-    alt = require_altair()
     drawn = [_draw_panel(every, l, corners, most) for l in panels]
-    chart = alt.hconcat(*drawn, spacing=14).resolve_scale(
-        x="shared", y="shared", color="shared"
-    )
+    chart = hconcat(*drawn, spacing=14, **share_scales("x", "y", "color"))
     told = _draw_words(frontier, corners, attacks)
     if told is not None:
-        chart = alt.vconcat(chart, told, spacing=18)
+        chart = vconcat(chart, told, spacing=18)
     more = len(every_corner) - len(corners)
     left = sorted({p[0] for p in frontier.surface} - set(panels))
     return finish(
@@ -120,19 +116,20 @@ def _draw_panel(
     corners: Sequence[Mapping[str, Any]],
     most: tuple[int, int],
 ) -> Chart:
-    alt = require_altair()
     ends = {"k": most[0] + 1, "m": most[1] + 1}
-    x = alt.X(
+    x = field(
         "m:Q",
-        scale=alt.Scale(domain=[-0.5, ends["m"]], nice=False, zero=False),
-        axis=alt.Axis(
-            title=say("people with the same value"), tickMinStep=1, format="d"
-        ),
+        scale={"domain": [-0.5, ends["m"]], "nice": False, "zero": False},
+        axis={
+            "title": say("people with the same value"),
+            "tickMinStep": 1,
+            "format": "d",
+        },
     )
-    y = alt.Y(
+    y = field(
         "k:Q",
-        scale=alt.Scale(domain=[-0.5, ends["k"]], nice=False, zero=False),
-        axis=alt.Axis(title=say("other people known"), tickMinStep=1, format="d"),
+        scale={"domain": [-0.5, ends["k"]], "nice": False, "zero": False},
+        axis={"title": say("other people known"), "tickMinStep": 1, "format": "d"},
     )
     ruled = say_number("{n} value ruled out", "{n} values ruled out", l)
     own, *others = every.values()
@@ -141,24 +138,22 @@ def _draw_panel(
         for a, k, m in own.surface
         if a == l
     ]
-    size = {"width": 150, "height": 150, "title": alt.TitleParams(ruled, fontSize=11)}
-    region = start(cells, **size).mark_rect(color=GREEN, opacity=0.35)
+    size = {"width": 150, "height": 150, "title": {"text": ruled, "fontSize": 11}}
+    region = start(cells, **size).mark("rect", color=GREEN, opacity=0.35)
     layers = [region.encode(x=x, y=y, x2="m2:Q", y2="k2:Q")]
     names = list(every)
     if others:
         rows = [r for n, f in every.items() for r in _trace_edge(n, f, l)]
-        dashes = alt.Scale(domain=names, range=list(DASHES[: len(names)]))
+        dashes = {"domain": names, "range": list(DASHES[: len(names)])}
         key = colour(dict(zip(names, SERIES, strict=False)))
-        edge = start(rows).mark_line(strokeWidth=2)
+        edge = start(rows).mark("line", strokeWidth=2)
         layers.append(
             edge.encode(
                 x=x,
                 y=y,
                 order="at:Q",
-                color=alt.Color("of:N", **key),
-                strokeDash=alt.StrokeDash(
-                    "of:N", scale=dashes, legend=alt.Legend(title=None)
-                ),
+                color=field("of:N", **key),
+                strokeDash=field("of:N", scale=dashes, legend={"title": None}),
             )
         )
     points = [
@@ -168,12 +163,14 @@ def _draw_panel(
     ]
     dots = start(points)
     layers += [
-        dots.mark_point(size=60, color=ORANGE, filled=True, opacity=1).encode(x=x, y=y),
-        dots.mark_text(dx=8, dy=-7, fontWeight="bold").encode(
+        dots.mark("point", size=60, color=ORANGE, filled=True, opacity=1).encode(
+            x=x, y=y
+        ),
+        dots.mark("text", dx=8, dy=-7, fontWeight="bold").encode(
             x=x, y=y, text="number:N"
         ),
     ]
-    return alt.layer(*layers)
+    return layer(*layers)
 
 
 def _trace_edge(name: str, frontier: Frontier, l: int) -> list[Row]:
@@ -195,11 +192,10 @@ def _draw_words(
     for c in corners:
         said = _describe_attack(frontier, c) if attacks else _describe_corner(c)
         lines += wrap(f"{c['number']}.  {said}", LINE, subsequent_indent="\u2003")
-    alt = require_altair()
     rows = [{"at": i, "said": line} for i, line in enumerate(lines)]
-    marks = start(rows, width=10, height=alt.Step(17)).mark_text(align="left")
-    y = alt.Y("at:O", axis=None)
-    return marks.encode(y=y, x=alt.value(0), text=alt.Text("said:N"))
+    marks = start(rows, width=10, height={"step": 17}).mark("text", align="left")
+    y = field("at:O", axis=None)
+    return marks.encode(y=y, x={"value": 0}, text=field("said:N"))
 
 
 def _describe_corner(corner: Mapping[str, Any]) -> str:

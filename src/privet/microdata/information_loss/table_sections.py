@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from privet.display import Chart
 from privet.languages import say, say_number, translate
 from privet.microdata.charts.release_charts import draw_changed
 from privet.microdata.information_loss.loss_measures import LOADED
@@ -38,6 +37,7 @@ from privet.report.documents.worked_examples import (
     read_in_sql,
     write_table_examples,
 )
+from privet.report.vega_lite import Chart
 from privet.report.words import escape_name, format_cell
 from privet.values.exact import percent
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from privet.display import Chart
 from privet.languages import mark, say
+from privet.report.vega_lite import Chart
 
 KINDS = ("audit", "release", "comparison", "ledger")
 """What there are documents of."""

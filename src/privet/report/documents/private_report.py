@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from privet.display import Chart
 from privet.findings import Audit, Finding
 from privet.languages import say, translate, which_language
 from privet.policy import Measure, Promise
@@ -33,6 +32,7 @@ from privet.report.documents.document import (
 )
 from privet.report.documents.recorded_findings import retell
 from privet.report.render import list_history
+from privet.report.vega_lite import Chart
 from privet.report.words import (
     BASES,
     describe_promise,

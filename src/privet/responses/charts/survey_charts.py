@@ -7,13 +7,14 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from privet.display import Chart, Exhibit
+from privet.display import Exhibit
 from privet.errors import InputError
 from privet.languages import say, say_number
 from privet.report.chart_style import (
     BLUE,
     GREY,
     ORANGE,
+    SHARES,
     STEP,
     WIDTH,
     Row,
@@ -22,12 +23,12 @@ from privet.report.chart_style import (
     list_in_order,
     number_alike,
     percent_axis,
-    require_altair,
     shorten,
     start,
     take_first,
 )
 from privet.report.render import table_as_html
+from privet.report.vega_lite import Chart, field, layer
 from privet.responses.design import Design
 from privet.responses.estimate import Estimate, Estimates, estimate
 from privet.responses.planning import list_sample_sizes
@@ -90,21 +91,20 @@ def draw_disguise(design: Design) -> Chart | None:
         grown = None if r["growth"] is None else Fraction(r["growth"])
         after = 1.0 if grown is None else as_float(grown / (1 + grown))
         rows.append({"question": name, "what": sure, "share": after})
-    alt = require_altair()
-    y = alt.Y("question:N", **list_in_order(names))
-    x = alt.X("share:Q", axis=percent_axis(say("chance"))).scale(domain=[0, 1])
+    y = field("question:N", **list_in_order(names))
+    x = field("share:Q", axis=percent_axis(say("chance")), scale=SHARES)
     key = colour({truth: BLUE, sure: ORANGE})
-    shapes = alt.Shape(
+    shapes = field(
         "what:N",
-        scale=alt.Scale(domain=[truth, sure], range=["circle", "diamond"]),
-        legend=alt.Legend(title=None),
+        scale={"domain": [truth, sure], "range": ["circle", "diamond"]},
+        legend={"title": None},
     )
-    marks = start(rows, width=WIDTH, height=alt.Step(STEP))
+    marks = start(rows, width=WIDTH, height={"step": STEP})
     return finish(
-        marks.mark_point(size=90).encode(
+        marks.mark("point", size=90).encode(
             x=x,
             y=y,
-            color=alt.Color("what:N", **key),
+            color=field("what:N", **key),
             shape=shapes,
             tooltip=["question:N", "what:N", "share:Q"],
         ),
@@ -144,23 +144,22 @@ def draw_channel(design: Design, column: str) -> Chart | None:
     ]
     for row in rows:
         row["said"] = percent(Fraction(str(row["chance"])).limit_denominator(10_000))
-    alt = require_altair()
-    across = alt.Axis(title=say("reported"), labelAngle=-30)
-    x = alt.X("report:N", sort=labels, axis=across)
-    y = alt.Y("truth:N", sort=labels, axis=alt.Axis(title=say("true")))
-    marks = start(rows, width=alt.Step(54), height=alt.Step(34))
+    across = {"title": say("reported"), "labelAngle": -30}
+    x = field("report:N", sort=labels, axis=across)
+    y = field("truth:N", sort=labels, axis={"title": say("true")})
+    marks = start(rows, width={"step": 54}, height={"step": 34})
     return finish(
-        alt.layer(
-            marks.mark_square(color=BLUE, opacity=0.45).encode(
+        layer(
+            marks.mark("square", color=BLUE, opacity=0.45).encode(
                 x=x,
                 y=y,
-                size=alt.Size(
+                size=field(
                     "chance:Q",
-                    scale=alt.Scale(domain=[0, 1], range=[0, 900]),
+                    scale={"domain": [0, 1], "range": [0, 900]},
                     legend=None,
                 ),
             ),
-            marks.mark_text().encode(x=x, y=y, text="said:N"),
+            marks.mark("text").encode(x=x, y=y, text="said:N"),
         ),
         say("What is reported of {column}", column=shorten(column)),
         say("Each line adds up to 100 %."),
@@ -178,32 +177,31 @@ def draw_answers(design: Design, errors: Sequence[str] = ERRORS) -> Chart | None
         worst = max(needs, key=lambda n: n.answers)
         for what, n in ((disguised, worst.answers), (plain, worst.plain)):
             rows.append({"error": float(Fraction(error)), "what": what, "answers": n})
-    alt = require_altair()
-    x = alt.X(
+    x = field(
         "error:Q",
-        axis=alt.Axis(title=say("error of a share, ±"), format="%"),
-        scale=alt.Scale(zero=False, nice=False),
+        axis={"title": say("error of a share, ±"), "format": "%"},
+        scale={"zero": False, "nice": False},
     )
-    y = alt.Y(
+    y = field(
         "answers:Q",
-        scale=alt.Scale(type="log"),
-        axis=alt.Axis(
-            title=say("answers needed"),
-            format="~s",
-            values=[10**i for i in range(15)],
-        ),
+        scale={"type": "log"},
+        axis={
+            "title": say("answers needed"),
+            "format": "~s",
+            "values": [10**i for i in range(15)],
+        },
     )
     key = {
-        "color": alt.Color("what:N", **colour({disguised: BLUE, plain: GREY})),
-        "strokeDash": alt.StrokeDash(
+        "color": field("what:N", **colour({disguised: BLUE, plain: GREY})),
+        "strokeDash": field(
             "what:N",
-            scale=alt.Scale(domain=[disguised, plain], range=[[1, 0], [5, 3]]),
-            legend=alt.Legend(title=None),
+            scale={"domain": [disguised, plain], "range": [[1, 0], [5, 3]]},
+            legend={"title": None},
         ),
     }
     marks = start(rows, width=WIDTH, height=220)
     return finish(
-        marks.mark_line().encode(
+        marks.mark("line").encode(
             x=x, y=y, tooltip=["what:N", "error:Q", "answers:Q"], **key
         ),
         say("How many answers are needed"),
@@ -257,24 +255,22 @@ def draw_shares(
         {"answer": label, "low": r["low"], "high": r["high"]}
         for label, r in zip(labels, first, strict=True)
     ]
-    alt = require_altair()
-    y = alt.Y("answer:N", **list_in_order(labels), axis=alt.Axis(labelLimit=300))
-    x = alt.X("share:Q", axis=percent_axis(say("share of people")))
-    x = x.scale(domain=[0, 1])
+    y = field("answer:N", **list_in_order(labels), axis={"labelLimit": 300})
+    x = field("share:Q", axis=percent_axis(say("share of people")), scale=SHARES)
     said = {true: BLUE, seen: GREY} if reported else {true: BLUE}
-    shapes = alt.Shape(
+    shapes = field(
         "what:N",
-        scale=alt.Scale(domain=list(said), range=["circle", "cross"][: len(said)]),
-        legend=alt.Legend(title=None),
+        scale={"domain": list(said), "range": ["circle", "cross"][: len(said)]},
+        legend={"title": None},
     )
-    marks = start(told, width=WIDTH, height=alt.Step(STEP))
+    marks = start(told, width=WIDTH, height={"step": STEP})
     return finish(
-        alt.layer(
+        layer(
             start(spans)
-            .mark_rule(strokeWidth=4, color=BLUE, opacity=0.4)
-            .encode(x=alt.X("low:Q"), x2="high:Q", y=y),
-            marks.mark_point(size=60).encode(
-                x=x, y=y, color=alt.Color("what:N", **colour(said)), shape=shapes
+            .mark("rule", strokeWidth=4, color=BLUE, opacity=0.4)
+            .encode(x=field("low:Q"), x2="high:Q", y=y),
+            marks.mark("point", size=60).encode(
+                x=x, y=y, color=field("what:N", **colour(said)), shape=shapes
             ),
         ),
         say("What is estimated, with its interval"),
@@ -312,18 +308,16 @@ def draw_estimate(e: Estimate) -> Chart | None:
     if e.sure is not None:
         spans.append({"what": sure, "low": e.sure[0], "high": e.sure[1]})
     names = [str(s["what"]) for s in spans]
-    alt = require_altair()
-    y = alt.Y("what:N", **list_in_order(names))
-    x = alt.X("low:Q", axis=percent_axis(say("share of people")))
-    x = x.scale(domain=[0, 1])
-    marks = start(spans, width=WIDTH, height=alt.Step(STEP + 2))
+    y = field("what:N", **list_in_order(names))
+    x = field("low:Q", axis=percent_axis(say("share of people")), scale=SHARES)
+    marks = start(spans, width=WIDTH, height={"step": STEP + 2})
     dots = start([{"what": n, "low": e.value} for n in names])
     return finish(
-        alt.layer(
-            marks.mark_rule(strokeWidth=5, color=BLUE, opacity=0.45).encode(
+        layer(
+            marks.mark("rule", strokeWidth=5, color=BLUE, opacity=0.45).encode(
                 x=x, x2="high:Q", y=y
             ),
-            dots.mark_point(size=80).encode(x=x, y=y),
+            dots.mark("point", size=80).encode(x=x, y=y),
         ),
         say("Estimated: {share}", share=f"{100 * e.value:.1f} %"),
         say_number("From {n} answer.", "From {n} answers.", e.n),

@@ -145,6 +145,21 @@ def test_values_do_not_wake_the_engine() -> None:
     assert set() == {"duckdb", "pyarrow", "rich"} & set(loaded)
 
 
+ONE_KIND = """
+import pyarrow as pa
+import privet as pv
+people = pa.table({"job": ["a", "a", "b", "b"], "ill": ["x", "y", "x", "y"]})
+table = pv.read(people, quasi=["job"], sensitive="ill")
+pv.publish(table, pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/2"), "ill"))
+others = ("privet.classifier", "privet.responses", "privet.views")
+assert not [name for name in sys.modules if name.startswith(others)]
+"""
+
+
+def test_who_publishes_a_table_does_not_wait_for_other_kinds() -> None:
+    assert "" == python(LIGHT.format(work=ONE_KIND)).stderr
+
+
 NO_MEASURE = """
 import privet as pv
 pv.Policy.from_toml('[[promise]]\\nagainst = "linker"\\nat_most = 0.5')

@@ -275,6 +275,11 @@ class Dictionaries:
                 pass
         raise too_little_memory()
 
+    def are_made(self, columns: Sequence[int]) -> bool:
+        """Whether columns as they are have dictionaries by now, of few labels."""
+        made = [self._made.get((c, None)) for c in columns]
+        return all(d is not None and len(d.domain) <= FEW_LABELS for d in made)
+
     def guess_columns(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary] | None:

@@ -151,14 +151,24 @@ def publish(
 
 def _find_publisher(subject: object, method: object) -> ReleaseKind:
     """The kind of release that is made: of what is given, by the method asked for."""
-    takes = [k for k in list_kinds() if isinstance(subject, k.publishes)]
+    takes = []
+    for kind in list_kinds():  # one that will do is enough: the others take time
+        if not isinstance(subject, kind.publishes):
+            continue
+        takes.append(kind)
+        if object not in kind.publishes and _makes(kind, method):
+            return kind
     # Whoever takes anybody's model takes what no other kind knows.
     able = [k for k in takes if object not in k.publishes] or takes
     for kind in able:
-        if method is None or isinstance(method, kind.methods):
+        if _makes(kind, method):
             return kind
     methods = [m.__name__ for kind in able for m in kind.methods]
     raise InputError(
         f"method must fit what is published, {type(subject).__name__}; got "
         f"{type(method).__name__}. It takes: {', '.join(methods)}."
     )
+
+
+def _makes(kind: ReleaseKind, method: object) -> bool:
+    return method is None or isinstance(method, kind.methods)

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path
+from privet.engine.protocol import Run
 from privet.microdata.information_loss import loss_measures, released_cells
 from privet.microdata.information_loss.report import describe_utility
 from privet.microdata.recipe import Cut, Hide
@@ -274,3 +275,26 @@ def test_no_cell_of_anybody_is_in_it() -> None:
             told = found.to_dict()
             text = "\n".join(describe_utility(told, ""))
             assert "canary" not in text + json.dumps(told) + repr(found)
+
+
+def test_rows_are_read_once_for_all_figures() -> None:
+    """Columns, pairs, groups and whole rows follow from the distinct rows."""
+    rows = {
+        "job": [f"job {i % 7}" for i in range(600)],
+        "town": [f"town {i % 11}" for i in range(600)],
+        "ill": ["yes" if i % 13 == 0 else "no" for i in range(600)],
+        "t": ["x" if i % 5 else "y" for i in range(600)],
+    }
+    promise = pv.Promise(pv.Linker(["job", "town"]), pv.Ceiling("1/9"), {"ill": "yes"})
+    quasi, counted = ["job", "town"], []
+
+    def listen(event: Any) -> None:
+        if event.doing == "counting" and event.share == 1.0:
+            counted.append(event)
+
+    with pv.read(pa.table(rows), quasi=quasi, sensitive="ill", target="t") as table:
+        release = pv.publish(table, promise, utility=False)
+        found = loss_measures.measure_loss(release, Run(listen))
+    assert release.hidden
+    assert len(found.pairs) > 1
+    assert len(counted) <= 1

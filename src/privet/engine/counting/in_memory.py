@@ -61,6 +61,14 @@ class InMemory:
         """The columns of the count."""
         return tuple(Column(d.name, d.kind) for d in self._domains.values())
 
+    def list_codes(self) -> list[tuple[Domain, NDArray[Any]]]:
+        """Each column's values, and the codes of its rows."""
+        return list(zip(self._counts.domains, self._counts.codes, strict=True))
+
+    def list_sizes(self) -> NDArray[np.int64]:
+        """How many rows each combination of codes stands for."""
+        return self._counts.n
+
     def list_types(self) -> dict[str, str]:
         """None: values are kept as texts."""
         return {}

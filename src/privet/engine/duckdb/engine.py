@@ -37,7 +37,13 @@ from privet.engine.digests import (
 from privet.engine.duckdb.conversion import give_key
 from privet.engine.duckdb.session import FEW, Session, too_little_memory
 from privet.engine.export.row_writer import RowWriter
-from privet.engine.export.shuffle import is_streamed, write_stream
+from privet.engine.export.shuffle import (
+    AS_TEXT,
+    is_coded,
+    is_streamed,
+    write_coded,
+    write_stream,
+)
 from privet.engine.person_statement import (
     ROWS,
     PeopleAsked,
@@ -64,7 +70,7 @@ from privet.engine.randomise.randomise_rows import (
     tabulate_cells,
 )
 from privet.engine.run import DoesNotFit, TooLittleMemory, check_complete
-from privet.engine.sources.dataframes import Stream
+from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.engine.sources.national_formats import (
     count_spellings,
     decide_spelling,
@@ -415,7 +421,33 @@ class DuckDB(SqlEngine):
         """Write rows out, recoded and shuffled; how many were written."""
         if isinstance(self._source.frame, Stream) and is_streamed(writing):
             return write_stream(self.session, self._source.frame, writing, run)
+        held = self._hold_written(writing, recodings, run)
+        if held is not None:
+            return write_coded(self.session, held, writing, run)
         return super().write(writing, recodings, run)
+
+    def _hold_written(
+        self, writing: WriteQuery, recodings: Recodings, run: Run
+    ) -> list[tuple[StreamColumn, str]] | None:
+        """The codes of what is written, and its types; None where sorting rows is
+        better: codes are not known yet, do not tell cells that differ, or do not fit.
+        """
+        plain = [self._position(c) for c in writing.columns if c not in recodings]
+        types = {self._columns[c].name: self._types[c] for c in plain}
+        alike = (
+            any(map(self._source.is_text, plain)) or not {*types.values()} <= AS_TEXT
+        )
+        if not is_coded(writing) or alike or not self._dictionaries.are_made(plain):
+            return None
+        held = self.hold_rows(writing.columns, CountUnit(), recodings, run)
+        if held is None:
+            return None
+        types = {c: "" if t == "VARCHAR" else t for c, t in types.items()}
+        wanted = {**types, **writing.types}
+        return [
+            (StreamColumn(d.name, d.labels, codes), wanted.get(d.name, ""))
+            for d, codes in held.list_codes()
+        ]
 
     def _write_rows(
         self, writing: WriteQuery, made: Mapping[int, Dictionary], run: Run

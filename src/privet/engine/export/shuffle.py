@@ -1,8 +1,9 @@
-"""A secure shuffle: the rows of a stream written in an order nobody knows.
+"""A secure shuffle: rows of codes written in an order nobody knows.
 
-Each is written as often as it says. Rows are numbers until they are written, and the
-file holds each text once. A row's place is drawn from the system's secure source: first
-one of so many parts, each of which fits the memory limit, then its place there.
+Those of a stream are written as often as each says. Rows are numbers until they are
+written, and the file holds each text once. A row's place is drawn from the system's
+secure source: first one of so many parts, each of which fits the memory limit, then its
+place there.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ BYTES = 40
 
 MOST_PARTS = 2**16
 
+GROUP_ROWS = 2**17
+"""Rows of a row group: whoever reads the file reads several at the same time."""
+
 Shown = Callable[[NDArray[Any]], pa.Array]
 """What some rows of a column show, by their numbers."""
 
@@ -37,6 +41,31 @@ Shown = Callable[[NDArray[Any]], pa.Array]
 def is_streamed(writing: WriteQuery) -> bool:
     """Whether rows are written like this: repeated, and to a file with types."""
     return writing.times is not None and writing.format == "parquet"
+
+
+def is_coded(writing: WriteQuery) -> bool:
+    """Whether rows may be written by their codes: each once, to a file with types."""
+    merged = writing.weight or writing.times or writing.only or writing.distinct
+    return writing.format == "parquet" and not merged and not writing.spread
+
+
+AS_TEXT = {"VARCHAR", "BOOLEAN", "DATE"} | {
+    f"{u}{size}INT" for u in ("", "U") for size in ("TINY", "SMALL", "BIG")
+}
+AS_TEXT |= {"INTEGER", "UINTEGER"}
+"""Types whose values are equal only if they are the same, and survive as texts."""
+
+
+def write_coded(
+    session: Session,
+    columns: Sequence[tuple[StreamColumn, str]],
+    writing: WriteQuery,
+    run: Run,
+) -> int:
+    """Write the codes of all rows as the texts they stand for, each as its type."""
+    shown = [(c, _make_encoder(session, c, wanted, run)) for c, wanted in columns]
+    times, room = np.ones(len(columns[0][0].numbers), dtype=np.int64), session.room
+    return session.run_guarded(lambda: _write_batches(shown, times, room, writing, run))
 
 
 def write_stream(
@@ -74,7 +103,9 @@ def _write_batches(
     run: Run,
 ) -> int:
     none = np.zeros(0, dtype=np.int64)
-    schema = pa.schema([(column.name, show(none).type) for column, show in shown])
+    schema = pa.schema(
+        [pa.field(c.name, show(none).type, _has_missing(c)) for c, show in shown]
+    )
     done, total = 0, int(times.sum())
     with pq.ParquetWriter(
         writing.path,
@@ -88,7 +119,8 @@ def _write_batches(
             run.tell(Progress("writing", 1, 1, done / total, done))
             numbers = _look_up_numbers([column for column, _ in shown], rows)
             found = [show(n) for (_, show), n in zip(shown, numbers, strict=True)]
-            file.write_batch(pa.RecordBatch.from_arrays(found, schema=schema))
+            batch = pa.RecordBatch.from_arrays(found, schema=schema)
+            file.write_batch(batch, row_group_size=GROUP_ROWS)
             done += len(rows)
     return done
 
@@ -191,6 +223,14 @@ def _encode_by_label(texts: Sequence[str | None]) -> Shown:
         return pa.DictionaryArray.from_arrays(at, known)
 
     return encode_texts
+
+
+def _has_missing(column: StreamColumn) -> bool:
+    """Whether a row may have no value; a file of none is read in less time."""
+    if not column.texts:
+        return False
+    missing = [i for i, text in enumerate(column.texts) if text is None]
+    return bool(np.isin(column.numbers, missing).any()) if missing else False
 
 
 def _look_up_numbers(

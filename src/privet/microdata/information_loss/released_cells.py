@@ -1,7 +1,8 @@
 """The cells of a table beside what its release shows of them, counted.
 
-Of values that are hidden, or cut into intervals, the engine counts columns and pairs of
-the private table; what stands for each value is known. Of groups the distinct rows are
+Of values that are hidden, or cut into intervals, columns and pairs of the private table
+are counted, from its distinct rows where these are not too many; what stands for each
+value is known. Of groups the distinct rows are
 at hand, and each is in a group, which shows the same of all.
 """
 
@@ -13,8 +14,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from privet.engine.protocol import CountQuery, Run
+from privet.engine.counting.in_memory import InMemory
+from privet.engine.protocol import CountedClasses, CountQuery, CountRequest, Run
 from privet.microdata.generalisation import domain_order
 from privet.microdata.generalisation.domain_order import OrderedDomain, parse_number
 from privet.microdata.generalisation.forms import BUCKETS
@@ -196,7 +199,7 @@ class SuppressedCells:
     """The same rows as they are."""
     columns: tuple[MeasuredColumn, ...]
     """All columns that are released."""
-    _rows: list[tuple[list[Ints], Ints]] = field(default_factory=list)
+    _held: list[tuple[InMemory, InMemory]] = field(default_factory=list)
 
     @classmethod
     def count(cls, release: Release, run: Run) -> SuppressedCells:
@@ -212,32 +215,61 @@ class SuppressedCells:
     def _of(self) -> dict[str, MeasuredColumn]:
         return {c.name: c for c in self.columns}
 
-    def _label(self, column: str, places: Ints) -> Ints:
+    def _label(self, column: str, places: Ints | slice) -> Ints:
         label = self._of[column].label
         assert label is not None
         return label[places]
 
     def _tell(self, names: Sequence[str], part: EquivalenceClasses) -> CellCounts:
-        places = _read_codes(part, names)
+        places = [code.astype(np.int64) for code in _read_codes(part, names)]
         labels = [self._label(c, at) for c, at in zip(names, places, strict=True)]
         return CellCounts(tuple(places), part.n, tuple(labels), part.n)
 
+    def _count(self, queries: Sequence[CountQuery], run: Run) -> CountedClasses:
+        """Count the table: its distinct rows, where they are not too many to list."""
+        if not self._lists_rows(run):
+            return self.plain.count(queries, run)
+        return self._hold_rows(run)[0].count(CountRequest(tuple(queries)), run)
+
+    def _count_shown(self, names: Sequence[str], run: Run) -> tuple[list[Ints], Ints]:
+        """What the release shows of some columns, and how often."""
+        query = CountQuery(tuple(names[:-1]), names[-1])
+        if not self._lists_rows(run):
+            return _gather(self.release._table.count([query], run), names)
+        return _gather(
+            self._hold_rows(run)[1].count(CountRequest((query,)), run), names
+        )
+
+    def _lists_rows(self, run: Run) -> bool:
+        return self.plain.engine.rows(run) <= MOST_WHOLE
+
+    def _hold_rows(self, run: Run) -> tuple[InMemory, InMemory]:
+        """The distinct rows of the table, and what is shown of each; counted once."""
+        if not self._held:
+            names = [c.name for c in self.columns]
+            query = CountQuery(tuple(names[:-1]), names[-1])
+            codes, n = _gather(self.plain.count([query], run), names)
+            texts = [Domain(c, list(self._texts[c])) for c in names]
+            labels = [_narrow(self._label(d.name, slice(None)), d) for d in texts]
+            shown = [label[code] for label, code in zip(labels, codes, strict=True)]
+            plain = InMemory([c.domain for c in self.columns], codes, n)
+            self._held.append((plain, InMemory(texts, shown, n)))
+        return self._held[0]
+
     def count_columns(self, run: Run) -> dict[str, CellCounts]:
-        """Every column alone, by the engine."""
+        """Every column alone."""
         tallies = [CountQuery((), c.name) for c in self.columns]
         parts: dict[str, list[EquivalenceClasses]] = {c.name: [] for c in self.columns}
-        for tally, part in self.plain.count(tallies, run):
+        for tally, part in self._count(tallies, run):
             parts[tally.about].append(part)
         return {c: _join([self._tell([c], p) for p in parts[c]]) for c in parts}
 
     def count_pairs(
         self, pairs: Sequence[Pair], run: Run
     ) -> Iterator[tuple[Pair, CellCounts]]:
-        """Two columns at a time, by the engine in one scan."""
+        """Two columns at a time."""
         parts: dict[Pair, list[CellCounts]] = {pair: [] for pair in pairs}
-        for tally, part in self.plain.count(
-            [CountQuery((a,), b) for a, b in pairs], run
-        ):
+        for tally, part in self._count([CountQuery((a,), b) for a, b in pairs], run):
             run.check()
             pair = tally.by[0], tally.about
             parts[pair].append(self._tell(pair, part))
@@ -247,21 +279,11 @@ class SuppressedCells:
     def count_whole(self, run: Run) -> WholeRows:
         """Groups as the release shows them; whole rows where they are not too many."""
         found = self._count_groups(run)
-        rows = self.plain.engine.rows(run)
-        if rows > MOST_WHOLE:
+        if not self._lists_rows(run):
             return found
-        names = [c.name for c in self.columns]
-        after = [part.n for part in _count_all(self.release._table, names, run)]
-        sizes = np.concatenate(after)
-        _, before = self._list_rows(run)
-        return replace(found, before=before, after=sizes[sizes > 0])
-
-    def _list_rows(self, run: Run) -> tuple[list[Ints], Ints]:
-        """The distinct rows of the table, and how often each occurs; counted once."""
-        if not self._rows:
-            names = [c.name for c in self.columns]
-            self._rows.append(_gather(_count_all(self.plain, names, run), names))
-        return self._rows[0]
+        _, after = self._count_shown([c.name for c in self.columns], run)
+        before = self._hold_rows(run)[0].list_sizes()
+        return replace(found, before=before, after=after)
 
     def _count_groups(self, run: Run) -> WholeRows:
         """Rows by the known columns and all others that are not as they were."""
@@ -287,7 +309,7 @@ class SuppressedCells:
         self, names: Sequence[str], run: Run
     ) -> tuple[dict[str, Ints], Ints]:
         """Released rows by the texts of some columns, numbered as the sets are."""
-        codes, n = _gather(_count_all(self.release._table, names, run), names)
+        codes, n = self._count_shown(names, run)
         domains = self.release._table.domains(names, run)
         numbers = {
             c: np.array([self._texts[c][t] for t in domains[c].labels], dtype=np.int64)
@@ -305,20 +327,21 @@ class SuppressedCells:
 
     def sample(self, run: Run) -> RowSample | None:
         """Rows drawn by what they hold, so that it is always the same ones."""
-        rows, names = self.plain.engine.rows(run), [c.name for c in self.columns]
-        if rows > MOST_WHOLE:
+        names = [c.name for c in self.columns]
+        if not self._lists_rows(run):
             if self.plain.roles.weight:
                 return None
             drawn = self.plain.engine.sample_rows(
                 names, self.plain.recodings, SAMPLE, run
             )
             return self._show_sample(dict(drawn.codes), drawn.n, drawn=True)
-        codes, n = self._list_rows(run)
+        rows = self._hold_rows(run)[0]
+        codes, n = [code for _, code in rows.list_codes()], rows.list_sizes()
         kept = draw_rows(codes, n)
-        places = {c: code[kept > 0] for c, code in zip(names, codes, strict=True)}
-        return self._show_sample(
-            places, kept[kept > 0], drawn=bool(kept.sum() < n.sum())
-        )
+        some = np.flatnonzero(kept)
+        at = [code[some].astype(np.int64) for code in codes]
+        places = dict(zip(names, at, strict=True))
+        return self._show_sample(places, kept[some], drawn=bool(kept.sum() < n.sum()))
 
     def _show_sample(
         self, places: dict[str, Ints], n: Ints, *, drawn: bool
@@ -366,19 +389,17 @@ def find_changed(column: MeasuredColumn) -> Flags:
     return np.asarray(sets.blank | (sets.size > 1))
 
 
-def _count_all(
-    table: Table, names: Sequence[str], run: Run
-) -> Iterator[EquivalenceClasses]:
-    query = CountQuery(tuple(names[:-1]), names[-1])
-    return (part for _, part in table.count([query], run))
-
-
 def _read_codes(part: EquivalenceClasses, names: Sequence[str]) -> list[Ints]:
-    """The codes of a count's rows, in the order of the names."""
-    keys = part.keys.columns() if part.by else ()
-    found = {d.name: k[part.group] for d, k in zip(part.by, keys, strict=True)}
-    found[part.about.name] = part.value
-    return [found[c].astype(np.int64) for c in names]
+    """The codes of a count's rows, in the order of the names, as narrow as they are."""
+    keys, group = part.keys.columns() if part.by else (), part.group
+    found = {d.name: _narrow(k, d)[group] for d, k in zip(part.by, keys, strict=True)}
+    found[part.about.name] = _narrow(part.value, part.about)
+    return [found[c] for c in names]
+
+
+def _narrow(codes: NDArray[Any], domain: Domain) -> Ints:
+    narrow: Ints = codes.astype(np.min_scalar_type(max(len(domain) - 1, 0)))
+    return narrow
 
 
 def _join(parts: Sequence[CellCounts]) -> CellCounts:
@@ -396,14 +417,12 @@ def _join(parts: Sequence[CellCounts]) -> CellCounts:
     )
 
 
-def _gather(
-    parts: Iterator[EquivalenceClasses], names: Sequence[str]
-) -> tuple[list[Ints], Ints]:
+def _gather(counted: CountedClasses, names: Sequence[str]) -> tuple[list[Ints], Ints]:
     """All rows of a count, without what nobody has."""
     codes: list[list[Ints]] = [[] for _ in names]
     n: list[Ints] = []
-    for part in parts:
-        there = part.n > 0
+    for _, part in counted:
+        there = slice(None) if (part.n > 0).all() else part.n > 0
         n.append(part.n[there])
         for found, code in zip(codes, _read_codes(part, names), strict=True):
             found.append(code[there])

@@ -210,7 +210,9 @@ def test_methods_of_ones_own_and_people_suppressed() -> None:
         own = {"five": pv.FullDomain(suppress="1/5"), "plain": pv.FullDomain()}
         found = compare(table, policy, methods=own)
         asked = compare(table, policy, methods=["full-domain"], suppress="1/5")
+        both = compare(table, policy, methods=own, suppress="1/5")
     assert found["five"].figures["ncp"] == asked["full-domain"].figures["ncp"]
+    assert both["five"].figures["ncp"] == both["plain"].figures["ncp"]
     assert found["five"].figures["ncp"] < found["plain"].figures["ncp"]
 
 
@@ -219,6 +221,8 @@ def test_methods_of_ones_own_and_people_suppressed() -> None:
     [
         ({"methods": ["mondrain"]}, "Did you mean 'mondrian'"),
         ({"methods": {"own": 3}}, "methods must be methods such as"),
+        ({"methods": []}, "methods must be one at least"),
+        ({"methods": {}}, "methods must be one at least"),
         ({"by": "beauty"}, "by must be a figure"),
         ({"objectives": ["beauty"]}, "objectives must be a figure"),
         ({"suppress": 2, "methods": ["mondrian"]}, "suppress must be from 0"),

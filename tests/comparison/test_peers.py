@@ -212,8 +212,12 @@ def t_closeness(frame, quasi, about):
 """,
     "anjana": "",
     "anjana/anonymity": """
+import os
+if os.environ.get("PEER_LACKS"):
+    import what_it_needs
 def k_anonymity(frame, ident, quasi, k, most, levels):
     print("chatter")
+    assert type(frame[quasi[0]].values).__name__ == "ndarray"
     if most > 50:
         return frame[:0]
     found = frame.copy()
@@ -279,6 +283,15 @@ def test_who_is_missing_gives_a_sentence(tmp_path: Path) -> None:
     assert "must be one that runs" in other["anonypy"].reason
     assert found.complete
     assert found.best is not None
+
+
+def test_who_lacks_something_is_not_installed(
+    fakes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PEER_LACKS", "1")
+    with read_rows(0) as table:
+        found = compare(table, K, peers="anjana")["anjana"]
+    assert "pip install anjana" in found.reason
 
 
 def test_people_with_several_rows_are_not_handed_over(fakes: Path) -> None:

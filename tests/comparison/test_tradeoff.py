@@ -134,6 +134,7 @@ def test_odd_sweeps_are_refused(text: str) -> None:
     [
         ({"swept": "nobdy is sure"}, "Did you mean 'nobody is sure'"),
         ({"over": []}, "from 1 to 1000 limits"),
+        ({"over": "0.2:0.8:0.1"}, "over must be a list"),
         ({"over": ["3/2"]}, "at_most must be"),
         ({"swept": "k_anonymity", "over": ["3/2"]}, "k_anonymity must be a whole"),
         ({"methods": ["views"]}, "must publish tables"),

@@ -130,3 +130,18 @@ def test_a_budget_buys_finer_labels(seed: int, kind: str) -> None:
     assert alone is not None
     assert with_stars is not None
     assert measure_cost(with_stars) < 0.95 * measure_cost(alone)
+
+
+@pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
+@pytest.mark.parametrize("seed", [20, 21, 22])
+def test_a_budget_never_makes_a_table_infeasible(seed: int) -> None:
+    """delta-disclosure is judged in the end, where a search with stars may fail it."""
+    stated = [
+        pv.Promise(pv.Insider(0, 1, 0), pv.Ceiling("0.9"), "ill"),
+        pv.Measure(delta_disclosure="1.5", about="ill"),
+        pv.Measure(k_anonymity=2),
+    ]
+    dice = random.Random(f"never infeasible {seed}")
+    people = draw_people(dice, dice.randint(8, 30))
+    assert make(people, stated, "0") is not None
+    assert make(people, stated, "0.3") is not None

@@ -168,7 +168,9 @@ def _sweep(table: Any, policy: Any, sweep: str, *, methods: Any, **how: Any) -> 
     from privet.comparison.tradeoff import USUAL, Tradeoff
 
     name, over = parse_sweep(sweep)
-    found = Tradeoff.of(table, policy, name, over, methods=methods or USUAL, **how)
+    found = Tradeoff.of(
+        table, policy, name, over, methods=USUAL if methods is None else methods, **how
+    )
     return Answer(
         found.to_dict(),
         found,

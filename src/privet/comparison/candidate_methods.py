@@ -83,10 +83,14 @@ Asked = str | Iterable[str] | Mapping[str, Any] | None
 
 def choose_candidates(methods: Asked, suppress: Number = 0) -> tuple[Candidate, ...]:
     """The methods that were asked for; all of them unless somebody asks."""
-    if isinstance(methods, Mapping):
-        return tuple(_name_method(str(n), m) for n, m in methods.items())
     known = {c.name: c for c in CANDIDATES}
-    names = [methods] if isinstance(methods, str) else list(methods or known)
+    given: Asked = known if methods is None else methods
+    names = [given] if isinstance(given, str) else list(given)
+    if not names:
+        raise InputError("methods must be one at least; got none.")
+    if isinstance(methods, Mapping):
+        own = [_name_method(str(n), m) for n, m in methods.items()]
+        return tuple(_let_suppress(c, suppress) for c in own)
     for name in names:
         if name not in known:
             raise InputError(
@@ -109,8 +113,8 @@ def _name_method(name: str, method: Any) -> Candidate:
 
 
 def _let_suppress(candidate: Candidate, suppress: Number) -> Candidate:
-    """The method with people it may suppress, where it can."""
+    """The method with people it may suppress, where it can and says nothing itself."""
     method = candidate.method
-    if not suppress or not isinstance(method, Mondrian | FullDomain):
+    if not suppress or not isinstance(method, Mondrian | FullDomain) or method.suppress:
         return candidate
     return replace(candidate, method=attrs.evolve(method, suppress=suppress))

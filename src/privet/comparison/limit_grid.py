@@ -44,6 +44,10 @@ class LimitGrid:
         """The grid of a promise, or of a measure by its name or its key."""
         stated, option = _find_stated(policy, name)
         _refuse_unjudged(stated)
+        if isinstance(over, str):
+            raise InputError(
+                "over must be a list of limits such as ['0.1', '0.5']; got a text."
+            )
         given = list(over)
         if not 1 <= len(given) <= MOST_LIMITS:
             raise InputError(

@@ -32,6 +32,7 @@ from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit_settled
 from privet.release.history import History
 from privet.release.write import TableRelease
+from privet.report.words import format_measured
 from privet.table import Table
 
 if TYPE_CHECKING:
@@ -264,13 +265,16 @@ def refuse_unsafe(release: Release) -> None:
         return
     finding = broken[0]
     reached = finding.belief.posterior if finding.belief else finding.value
+    told = str(reached)
+    if isinstance(finding.promise, Measure) and finding.value is not None:
+        told = format_measured(finding.promise, finding.value)
     why = (
         "The recipe does not keep"
         if release.method == "recipe"
         else f"{release.method.capitalize()} does not reach"
     )
     raise Infeasible(
-        f"{why} {finding.promise.name!r} on this table: it comes to {reached}. "
+        f"{why} {finding.promise.name!r} on this table: it comes to {told}. "
         f"{finding.note}".rstrip(),
         promise=finding.promise,
         best=reached,

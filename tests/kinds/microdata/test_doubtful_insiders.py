@@ -132,11 +132,13 @@ def test_doubts_are_refused_where_they_are_not_weighed() -> None:
     table = pv.read(lists, quasi="a", sensitive="ill")
     with pytest.raises(pv.NoAudit, match="several values each"):
         pv.belief(table, pv.Insider(rules_out=1, sure="1/2"))
-    pay = pd.DataFrame({"a": [1, 1, 2], "pay": [10, 20, 30]})
-    table = pv.read(pay, quasi="a", sensitive="pay")
+    pay = pd.DataFrame({"a": [1, 1, 2], "pay": [10, 20, 30], "home": [*"hhi"]})
+    table = pv.read(pay, quasi="a", sensitive="pay", identifier="home")
     about = {"pay": {"within": 5}}
-    with pytest.raises(pv.NoAudit, match="within a window"):
+    with pytest.raises(pv.NoAudit, match=r"within a window: .* at least as sure"):
         pv.belief(table, pv.Insider(rules_out=1, sure="1/2"), about)
+    with pytest.raises(pv.NoAudit, match="not counted there who belongs together"):
+        pv.belief(table, pv.Insider(households="home"), about)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pytest
 
@@ -268,6 +269,26 @@ def test_only_people_are_counted_and_left_out() -> None:
     release = pv.publish(read(rows), pv.Measure(k_anonymity=2), method=method)
     shown = release.accept({"ill": "a test"}).to_arrow()
     assert [1, 1] == shown["age"].to_pylist()
+
+
+@pytest.mark.parametrize("about", ["ill", {"pay": {"within": 1}}])
+def test_who_is_left_may_keep_what_everybody_does_not(about: Any) -> None:
+    """Four of six have flu, and 2 of 4 once two are left out: no 'cannot' before."""
+    rows = {
+        "age": [1, 1, 1, 1, 9, 9],
+        "job": ["Cook"] * 6,
+        "ill": ["flu", "hiv", "flu", "hiv", "flu", "flu"],
+        "pay": [1, 8, 1, 8, 1, 1],
+    }
+    table = pv.read(pa.table(rows), quasi=["age", "job"], sensitive=["ill", "pay"])
+    half = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), about)
+    with pytest.raises(pv.Infeasible, match="2/3"):
+        pv.publish(table, half, method=pv.FullDomain(suppress="0.4"))
+    method = pv.FullDomain(suppress="0.4", leave_out=True)
+    release = pv.publish(table, half, method=method)
+    assert 4 == len(release.table)
+    with pytest.raises(pv.Infeasible, match=r"No level .* was found"):
+        pv.publish(table, half, method=attrs.evolve(method, suppress="0.1"))
 
 
 def test_a_value_called_star_is_no_star() -> None:

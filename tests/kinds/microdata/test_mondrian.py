@@ -488,8 +488,8 @@ def test_a_measure_that_hiding_does_not_reach_is_for_groups() -> None:
     table = pv.read(
         pa.table({"q": ["a", "b", "b"], "s": list("xyx")}), quasi="q", sensitive="s"
     )
-    stated = [pv.Promise(pv.Linker(), pv.Ceiling(1)), pv.Measure(k_anonymity=2)]
-    with pytest.raises(pv.Infeasible) as found:
+    stated = [pv.Promise(pv.Linker(), pv.Ceiling(1)), pv.Measure(t_closeness="0.1")]
+    with pytest.raises(pv.Infeasible, match=r"it comes to 0\.333\.$") as found:
         pv.publish(table, stated)
     assert "--method mondrian" in found.value.advice[0]
 

@@ -84,6 +84,8 @@ def run_anjana(folder: Path, request: dict[str, Any]) -> bool:
     """Levels of hierarchies: what each row shows then."""
     pandas, numpy = import_module("pandas"), import_module("numpy")
     anjana = import_module("anjana.anonymity")
+    with suppress(Exception):  # it takes arrays of numpy only, no texts of pandas 3
+        pandas.set_option("future.infer_string", False)
     head, *rows = read_rows(folder)
     frame = pandas.DataFrame(rows, columns=head)
     frame["row"] = range(len(frame))
@@ -147,7 +149,12 @@ def drive(package: str, folder: Path) -> None:
         return
     with suppress(ImportError):  # a package without its papers
         (folder / "version.txt").write_text(version(package), "ascii")
-    if not PROGRAMS[package](folder, request):
+    try:
+        solved = PROGRAMS[package](folder, request)
+    except ImportError:  # it is there without something that it needs
+        (folder / "failed.txt").write_text(NOT_INSTALLED, "ascii")
+        return
+    if not solved:
         (folder / "failed.txt").write_text(NO_SOLUTION, "ascii")
 
 

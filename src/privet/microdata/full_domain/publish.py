@@ -202,6 +202,10 @@ class FullDomain:
         """Who is suppressed was chosen by the search."""
         yield partition
 
+    def suppress_nobody(self) -> Self | None:
+        """The same with everybody shown."""
+        return attrs.evolve(self, suppress=0) if self.suppress else None
+
     def _order_values(self, domain: Domain, table: Table) -> OrderedDomain:
         name = domain.name
         hierarchy = self.hierarchies.get(name)
@@ -260,10 +264,17 @@ class FullDomainProblem:
             for a in self.made
         ]
 
+    @property
+    def _may_go(self) -> bool:
+        """Whether who is left may keep what one group of everybody does not."""
+        return self.method.leave_out and self.method.suppress > 0
+
     @cached_property
     def judge(self) -> Constraints:
         """What must hold; an error where not even one group of everybody keeps it."""
         found = self._values.build_constraints()
+        if self._may_go:
+            return found
         rows = self.cells.rows
         people = rows[:, -1].astype(np.int64)
         hist = np.zeros(int(found.rules.offset[-1]), dtype=np.int64)
@@ -286,7 +297,7 @@ class FullDomainProblem:
         people = self.cells.rows[:, -1].astype(np.int64)
         broken = [
             beyond
-            for window in found
+            for window in (() if self._may_go else found)
             for beyond in judge_window(
                 window.constraint, window.count_everybody(people)
             )

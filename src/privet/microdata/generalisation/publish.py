@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 
 from privet.engine.protocol import Run
-from privet.errors import InputError, NoAudit
+from privet.errors import Infeasible, InputError, NoAudit
 from privet.microdata.generalisation import distributed_rows, domain_order
 from privet.microdata.generalisation.constraints import (
     Constraints,
@@ -412,6 +412,11 @@ class Mondrian:
             out = out[: len(out) // 2]
         yield partition
 
+    def suppress_nobody(self) -> Self | None:
+        """The same with everybody shown, where who is suppressed was chosen early."""
+        chosen = self.same_cuts and self.suppress
+        return attrs.evolve(self, suppress=0) if chosen else None
+
     def _find_outliers(self, partition: Partition) -> Ints:
         """Groups at least twice as wide as the average, the widest first."""
         most = int(self.suppress * partition.people)
@@ -496,6 +501,9 @@ class GroupingMethod(Protocol):
     def list_suppressed(self, partition: Partition) -> Iterator[Partition]:
         """The groups as they may be released; the last if no other is safe."""
 
+    def suppress_nobody(self) -> Self | None:
+        """The same without suppression, where that may find what this does not."""
+
 
 def publish_groups(
     table: Table,
@@ -505,7 +513,31 @@ def publish_groups(
     run: Run,
     watcher: Watcher | None,
 ) -> Release:
-    """Make a release in groups; or raise `Infeasible`."""
+    """Make a release in groups; or raise `Infeasible`.
+
+    Some measures are judged in the end only: with people suppressed the search may go
+    where one fails, though it is kept without.
+    """
+    try:
+        return _publish_groups(table, policy, method, run=run, watcher=watcher)
+    except Infeasible as found:
+        other = method.suppress_nobody()
+        if other is None:
+            raise
+        try:
+            return _publish_groups(table, policy, other, run=run, watcher=watcher)
+        except Infeasible:
+            raise found from None
+
+
+def _publish_groups(
+    table: Table,
+    policy: Policy,
+    method: GroupingMethod,
+    *,
+    run: Run,
+    watcher: Watcher | None,
+) -> Release:
     _refuse_nothing_to_judge(policy)
     method = method.for_policy(policy.hierarchy_files())
     prepared = method.prepare(table, policy.promises, policy.measures, run)

@@ -27,7 +27,9 @@ from privet.microdata.release import judge_before
 from privet.microdata.suppression.publish import (
     ORDERED,
     TopDownDisclosure,
+    asks_for_size,
     build_recipe,
+    find_least_size,
 )
 from privet.microdata.suppression.top_down_disclosure import (
     Disclosure,
@@ -145,11 +147,16 @@ def _is_published_unchanged(
     """Whether a table is safe as it is, and so would not be what was released."""
     if {c.shown: c.n for c in view.classes} == dict(cells):
         return False
-    linkers = len(view.questions) == len(view.policy.promises)
-    if not isinstance(view.method, Mondrian) and (view.policy.measures or not linkers):
-        return False  # what else is promised may be of columns that are not looked at
+    if not (isinstance(view.method, Mondrian) or _looks_at_all(view)):
+        return False
     with warnings.catch_warnings(action="ignore"):
         return keeps_all(judge_before(table, view.policy, run=Run()))
+
+
+def _looks_at_all(view: ReleaseView) -> bool:
+    """Whether nothing else is promised, which may be of columns not looked at."""
+    linkers = len(view.questions) == len(view.policy.promises)
+    return linkers and all(map(asks_for_size, view.policy.measures))
 
 
 class _Grouped:
@@ -187,6 +194,7 @@ class _Disclosed:
             and tuple(c for c in method.ordered if c in view.names),
         )
         self._labels = _map_labels(view)
+        self._least = find_least_size(view.policy.measures)
         self._blocks = _find_blocks(view, method, rows, self._labels)
         self._hidden = [
             (j, c.hidden) for j, c in enumerate(view.columns) if c.hidden is not None
@@ -195,7 +203,9 @@ class _Disclosed:
     def screen(self, counts: Ints) -> Flags:
         """Tables in which every hidden value that is there would break a promise."""
         fine = np.ones(len(counts), dtype=bool)
-        for block in self._blocks if self._method.maximal else ():
+        # A value may be hidden for the size of its group alone.
+        told = self._method.maximal and self._least == 1
+        for block in self._blocks if told else ():
             fine &= block.find_blocked(counts)
         return fine
 
@@ -207,7 +217,9 @@ class _Disclosed:
         table = self._view.build_table(cells)
         linkers = [q.promise for q in self._view.questions]
         try:
-            setting, state = self._method.prepare(table, linkers, run=Run())
+            setting, state = self._method.prepare(
+                table, linkers, run=Run(), least=self._least
+            )
         except Infeasible:
             return False
         if isinstance(state, DisclosureState):

@@ -25,6 +25,7 @@ from privet.microdata.recipe import Cut, choose_order
 from privet.microdata.release import Release
 from privet.microdata.suppression.publish import (
     TopDownDisclosure,
+    find_least_size,
 )
 from privet.microdata.written_columns import Ends, read_interval
 from privet.policy import Policy
@@ -122,7 +123,7 @@ def view_release(
         raise NoAudit("Groups must be generalised to list their tables; got buckets.")
     linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
     questions = tuple(query_templates(p, table) for p in linkers)
-    names = _list_columns(table, questions, method)
+    names = _list_columns(table, questions, method, policy)
     columns = tuple(_describe_column(c, release, granted, run) for c in names)
     rows = count_rows(table, names, run)
     options = _Options(columns, rows, method)
@@ -137,12 +138,14 @@ def view_release(
 
 
 def _list_columns(
-    table: Table, questions: Sequence[TemplateQuery], method: Method
+    table: Table, questions: Sequence[TemplateQuery], method: Method, policy: Policy
 ) -> list[str]:
     """What the method looks at; all other columns change nothing."""
     known = {c for q in questions for t in q.tallies for c in (*t.by, t.about)}
     if isinstance(method, Mondrian):
         known |= {*table.roles.quasi, *table.roles.sensitive}
+    elif not method.paper and find_least_size(policy.measures) > 1:
+        known |= {*table.roles.quasi}
     if table.roles.target:
         known.add(table.roles.target)
     return [c for c in table.schema.names if c in known]

@@ -347,11 +347,16 @@ def _refuse_more_knowledge(promise: Promise, where: str) -> None:
     """Doubts and households are for people who have one value, looked at by itself."""
     insider = _require_insider(promise)
     if insider.doubts or insider.households is not None:
-        key = "sure" if insider.doubts else "households"
-        raise NoAudit(
-            f"{key} must be left out where {where}: what is ruled out is certain "
-            "there, and nobody is known to belong together."
-        )
+        key, why = "households", "it is not counted there who belongs together."
+        if insider.doubts:
+            key, why = (
+                "sure",
+                (
+                    "values are ruled out for certain there. Whoever rules out a number of "
+                    "them for certain is at least as sure as with doubts."
+                ),
+            )
+        raise NoAudit(f"{key} must be left out where {where}: {why}")
 
 
 def cap_people(number: object) -> int:

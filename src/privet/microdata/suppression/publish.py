@@ -21,6 +21,7 @@ from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
+from privet.microdata.privacy_models.models import Steering, find_steering
 from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
 from privet.microdata.release import (
     Release,
@@ -58,7 +59,7 @@ from privet.microdata.suppression.top_down_disclosure import (
 from privet.microdata.suppression.written_cells import spread_suppressed
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
 from privet.microdata.written_columns import LABELS, MARKED, MARKER, NULL, refuse_taken
-from privet.policy import Policy, Promise
+from privet.policy import Measure, Policy, Promise
 from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
 from privet.report.joint_reasons import INSIDER
@@ -203,9 +204,13 @@ class TopDownDisclosure:
         *,
         run: Run,
         watcher: Watcher | None = None,
+        least: int = 1,
     ) -> tuple[Recipe, Refinement[Step]]:
-        """What may be shown, and how that was found."""
-        setting, state = self.prepare(table, promises, run=run)
+        """What may be shown, and how that was found.
+
+        `least`: how many people must look alike, where a measure asks for that.
+        """
+        setting, state = self.prepare(table, promises, run=run, least=least)
         refined: Refinement[Step] = self.search(state, watcher)
         if refined.ended == "finished" and state.may_show_more():
             refined = replace(refined, ended="chosen")
@@ -232,7 +237,12 @@ class TopDownDisclosure:
         return replace(refined, steps=(*refined.steps, *steps), ended=ended)
 
     def prepare(
-        self, table: Table, promises: Sequence[Promise], *, run: Run
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        *,
+        run: Run,
+        least: int = 1,
     ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
         require_columns(self.keep, table.schema, "keep")
@@ -247,6 +257,7 @@ class TopDownDisclosure:
             run=run,
             by_promise=not self.paper,
             taxonomy=self._build_taxonomy(table) if self.hierarchies else None,
+            least=least,
         )
         if self.hidden == NULL:
             _keep_missing_hidden(setting)
@@ -337,6 +348,21 @@ def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclo
     if utility == "information" and not target:
         utility = None
     return TopDownDisclosure(**{"utility": utility, **options})
+
+
+def find_least_size(measures: Iterable[Measure]) -> int:
+    """How many people must look alike by the measures that say so.
+
+    Showing more never makes a group larger: what is too small is so for ever.
+    """
+    steering = [find_steering(m) for m in measures if m.population is None]
+    return max([1, *(s.least_size for s in steering if s is not None)])
+
+
+def asks_for_size(measure: Measure) -> bool:
+    """Whether a measure asks for nothing but that many people look alike."""
+    steering = find_steering(measure) if measure.population is None else None
+    return steering is not None and steering == Steering(least_size=steering.least_size)
 
 
 def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
@@ -517,7 +543,13 @@ def publish_suppressed(
     if unchanged:
         return publish_unchanged(table, policy, before, run)
     if recipe is None:
-        found, refined = chosen.disclose(table, linkers, run=run, watcher=watcher)
+        found, refined = chosen.disclose(
+            table,
+            linkers,
+            run=run,
+            watcher=watcher,
+            least=find_least_size(policy.measures),
+        )
     else:
         found, refined = recipe, Refinement((), "recipe")
     fixed = list_fixed(table, chosen.keep)

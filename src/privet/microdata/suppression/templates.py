@@ -170,12 +170,14 @@ def prepare_disclosure(
     withheld: Callable[[Domain], Flags] | None = None,
     by_promise: bool = False,
     taxonomy: Callable[[Domain], Taxonomy | None] | None = None,
+    least: int = 1,
 ) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class.
 
     `withheld` says which values of a column, or cuts after them, stay out of question;
     `by_promise`, whether a promise about many values is one rule, as sweeps take it;
-    `taxonomy`, which nodes stand above a column's values.
+    `taxonomy`, which nodes stand above a column's values; `least`, how many people must
+    look alike in all quasi columns, as far as sweeps are made.
     """
     fixed = list_fixed(table, keep)
     asked = [query_templates(promise, table, hiding=fixed) for promise in promises]
@@ -185,10 +187,13 @@ def prepare_disclosure(
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
-    named = list(dict.fromkeys(c for s in _list_known_columns(questions) for c in s))
+    alike = _query_alike(table, asked, least, run) if by_promise else None
+    known = [*_list_known_columns(questions), alike.by if alike else ()]
+    named = list(dict.fromkeys(c for s in known for c in s))
     maskable = [c for c in named if c not in fixed]
     domains = table.domains(named, run)
-    tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
+    tallies = [t for q in questions for t in q.tallies] + ([alike] if alike else [])
+    tallies = list(dict.fromkeys(tallies))
     collect = _collect_promises if by_promise else _collect_templates
     rules = {s: collect(s, questions, protected) for s in sets}
     builder = CubeBuilder(questions, protected, holders)
@@ -222,6 +227,9 @@ def prepare_disclosure(
             s, rules[s], counted, maskable, meaning, swept=by_promise
         )
     ]
+    if alike:
+        axes = _Axes.of(alike.by, counted[alike], maskable, meaning)
+        built.append((_build_size_cube(axes, counted[alike], least), {}))
     return DisclosureProblem(
         attributes,
         tuple(cube for cube, _ in built),
@@ -307,6 +315,23 @@ def _list_known_columns(questions: Sequence[TemplateQuery]) -> list[tuple[str, .
         tuple(dict.fromkeys((*k, *(c for t in q.tallies for c in t.by))))
         for k, q in zip(known, questions, strict=True)
     ]
+
+
+def _query_alike(
+    table: Table, questions: Sequence[TemplateQuery], least: int, run: Run
+) -> CountQuery | None:
+    """Who looks alike in all quasi columns, by a column that some promise protects.
+
+    None: enough people do as it is, and then whatever is hidden; or every promise is
+    about a quasi column, and sizes are judged in the end only.
+    """
+    quasi = tuple(c for c in table.schema.names if c in table.roles.quasi)
+    about = next((q.column for q in questions if q.column not in quasi), None)
+    if least == 1 or about is None or not quasi:
+        return None
+    query = CountQuery(quasi, about)
+    people = count_all(table, [query], run)[query].total
+    return query if len(people) and people.min() < least else None
 
 
 def _query_by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:
@@ -502,6 +527,19 @@ def _build_sparse_cube(
         protected,
         [[limit for _, limit in asked] for asked in why.values()],
     )
+
+
+def _build_size_cube(
+    axes: _Axes, grouped: EquivalenceClasses, least: int
+) -> SparseCube:
+    """A cube in which nobody may be picked out of fewer than so many people.
+
+    Each combination has one person with a value that nobody else has: of a group of n
+    people one can be 1/n sure who that is, and 1/least at most.
+    """
+    each = np.arange(len(grouped))
+    somebody = ProtectedPeople(each, each, np.ones_like(each), len(each))
+    return SparseCube(*axes, grouped.total, [somebody], [[Ceiling(f"1/{least}")]])
 
 
 def _list_protected(

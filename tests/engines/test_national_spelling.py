@@ -135,6 +135,19 @@ def test_times_with_zones_are_times(tmp_path: Path) -> None:
     assert ("datetime", sorted(set(moments))) == (kind, values)
 
 
+@pytest.mark.parametrize("zone", ["+0100", " +01:00", " +0100", "+01", " +01"])
+def test_zones_are_written_in_several_ways(tmp_path: Path, zone: str) -> None:
+    """R, Ruby and BigQuery write them so; they were texts, every one a label."""
+    path = write(tmp_path / "t.csv", [f"2017-01-14 05:38:21{zone}"])
+    assert ("datetime", ["2017-01-14 04:38:21"]) == read_values(path)
+
+
+@pytest.mark.parametrize("zone", ["Z", " Z", " UTC", "UTC", " GMT"])
+def test_names_of_universal_time_are_zones(tmp_path: Path, zone: str) -> None:
+    path = write(tmp_path / "t.csv", [f"2017-01-14T05:38{zone}"])
+    assert ("datetime", ["2017-01-14 05:38:00"]) == read_values(path)
+
+
 def test_times_with_and_without_zones_are_not_mixed(tmp_path: Path) -> None:
     cells = ["2017-01-14T05:38:21Z", "2017-01-14T05:38:21"]
     assert "text" == read_values(write(tmp_path / "t.csv", cells))[0]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import attrs
+import pandas as pd
+import pyreadstat
 import pytest
+from click.testing import CliRunner
 
 import privet as pv
+from privet.cli import cli
 from privet.engine.duckdb.engine import DuckDB
 from privet.engine.protocol import Run
 
@@ -135,6 +142,19 @@ def test_times_with_zones_are_times(tmp_path: Path) -> None:
     assert ("datetime", sorted(set(moments))) == (kind, values)
 
 
+@pytest.mark.parametrize("zone", ["+0100", " +01:00", " +0100", "+01", " +01"])
+def test_zones_are_written_in_several_ways(tmp_path: Path, zone: str) -> None:
+    """R, Ruby and BigQuery write them so; they were texts, every one a label."""
+    path = write(tmp_path / "t.csv", [f"2017-01-14 05:38:21{zone}"])
+    assert ("datetime", ["2017-01-14 04:38:21"]) == read_values(path)
+
+
+@pytest.mark.parametrize("zone", ["Z", " Z", " UTC", "UTC", " GMT"])
+def test_names_of_universal_time_are_zones(tmp_path: Path, zone: str) -> None:
+    path = write(tmp_path / "t.csv", [f"2017-01-14T05:38{zone}"])
+    assert ("datetime", ["2017-01-14 05:38:00"]) == read_values(path)
+
+
 def test_times_with_and_without_zones_are_not_mixed(tmp_path: Path) -> None:
     cells = ["2017-01-14T05:38:21Z", "2017-01-14T05:38:21"]
     assert "text" == read_values(write(tmp_path / "t.csv", cells))[0]
@@ -215,3 +235,95 @@ def test_codes_of_missing_values_are_listed_and_stay_values(tmp_path: Path) -> N
         assert {"-99", "NA"} < set(table.domains(["age"])["age"].labels)
     with pv.read(path, null=["NA", "-99"]) as table:
         assert "integer" == table.domains(["age"])["age"].kind
+
+
+# Other files, and frames ------------------------------------------------------------
+
+UNCLEAR = ["03/04/2020", "05/06/2020"]
+
+
+def write_unclear(folder: Path, ending: str) -> Path:
+    """A file with dates that both orders fit, as its own library writes it."""
+    path, frame = folder / f"t{ending}", pd.DataFrame({"x": UNCLEAR, "who": ["p", "q"]})
+    if ending == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif ending == ".sav":
+        pyreadstat.write_sav(frame, path)
+    elif ending in (".db", ".sqlite"):
+        with closing(sqlite3.connect(path)) as database:
+            frame.to_sql("t", database, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=ending == ".jsonl")
+    return path
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".db", ".sqlite", ".json"])
+def test_what_is_asked_can_be_answered_in_every_file(
+    tmp_path: Path, ending: str
+) -> None:
+    """It was asked for --dates, which was refused: nobody could read such files."""
+    path = write_unclear(tmp_path, ending)
+    with pytest.raises(pv.InputError, match="--dates dmy"):
+        read_values(path)
+    assert ("date", ["2020-04-03", "2020-06-05"]) == read_values(path, dates="dmy")
+    assert ("date", ["2020-03-04", "2020-05-06"]) == read_values(path, dates="mdy")
+    assert ("text", UNCLEAR) == read_values(path, dates="text")
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".db", ".jsonl"])
+def test_a_draft_remembers_the_answer_of_every_file(
+    tmp_path: Path, ending: str
+) -> None:
+    path, policy = write_unclear(tmp_path, ending), tmp_path / "p.toml"
+    drafted = CliRunner().invoke(
+        cli, ["init", str(path), "--dates", "dmy", "-o", str(policy)]
+    )
+    assert 0 == drafted.exit_code, drafted.output
+    assert {"dates": "dmy"} == dict(pv.Policy.load(policy).file)
+    audited = CliRunner().invoke(cli, ["audit", str(path), "-p", str(policy)])
+    assert 2 != audited.exit_code, audited.output
+
+
+def test_texts_of_pandas_are_respelled_as_those_of_files_are() -> None:
+    frame = pd.DataFrame({"x": ["1,5", "2,25"], "day": ["31.12.2020", "01.02.2021"]})
+    with pv.read(frame) as table:
+        domains = table.domains(["x", "day"])
+    assert ("number", ["1.5", "2.25"]) == (domains["x"].kind, [*domains["x"].labels])
+    assert "date" == domains["day"].kind
+    with pv.read(frame, dates="text", decimal="text") as table:
+        assert {"text"} == {d.kind for d in table.domains(["x", "day"]).values()}
+
+
+def test_a_policy_answers_for_a_frame_of_pandas() -> None:
+    frame = pd.DataFrame({"x": UNCLEAR, "ill": ["y", "n"]})
+    policy = pv.Policy(
+        pv.Promise(pv.Linker(["x"]), pv.Ceiling("1/2"), "ill"),
+        pv.Roles(quasi="x", sensitive="ill"),
+    )
+    with pytest.raises(pv.InputError, match="dates='dmy'"):
+        pv.audit(frame, policy)
+    told = pv.audit(frame, attrs.evolve(policy, file={"dates": "dmy"}))
+    assert told.worst.witness.knows == {"x": "2020-04-03"}
+
+
+def test_answers_stay_what_the_design_lists() -> None:
+    frame = pd.DataFrame({"x": ["1,5", "2,5", "1,5"]})
+    design = pv.RandomizedResponse(truth="9/10", values={"x": ["1,5", "2,5"]})
+    estimates = pv.estimate(design.fit(frame).transform(frame), design)
+    told = [estimates.share(x=value).value for value in ("1,5", "2,5")]
+    assert 1 == pytest.approx(sum(told))
+
+
+def test_months_and_intervals_of_pandas_are_not_their_numbers() -> None:
+    """Beside a column of Arrow, months were the integers that count them."""
+    frame = pd.DataFrame(
+        {
+            "x": pd.period_range("2020-01", periods=2, freq="M"),
+            "cut": pd.cut([1, 2], 2),
+            "objects": [1, "a"],
+        }
+    )
+    with pytest.warns(pv.PrivacyWarning, match="objects"), pv.read(frame) as table:
+        months, cut = table.domains(["x", "cut"]).values()
+    assert ("text", ["2020-01", "2020-02"]) == (months.kind, list(months.labels))
+    assert ["(0.999, 1.5]", "(1.5, 2.0]"] == list(cut.labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,25 @@ def test_ends_keep_their_types_in_every_file(
     kinds = {c: about["type"] for c, about in columns.items() if "written_as" in about}
     assert kinds
     assert kinds.items() <= {"day": "date", "cost": "number"}.items()
+
+
+@pytest.mark.parametrize("method", [pv.TopDownDisclosure, pv.Mondrian])
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "sav", "dta"])
+def test_ends_of_moments_with_a_zone_are_written_and_recounted(
+    tmp_path: Path, form: str, method: Any
+) -> None:
+    """Their ends were told without the zone, and no CSV file could be written."""
+    moments = [datetime(2017, 1, 1 + i, 5, 38, 21, tzinfo=UTC) for i in range(12)]
+    with pv.read(
+        pa.table({"at": moments, "ill": ILL}), quasi="at", sensitive="ill"
+    ) as table:
+        promise = pv.Promise(pv.Linker(["at"]), pv.Ceiling("1/2"), "ill")
+        release = pv.publish(table, promise, method=method(ranges="columns"))
+        release.write(tmp_path / "out", custody=tmp_path / "vault", format=form)
+        ends = release.to_arrow().schema
+    assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
+    assert ["at_from", "at_to"] == read_columns(tmp_path / "out")["at"]["written_as"]
+    assert pa.timestamp("us", "UTC") == ends.field("at_to").type
 
 
 def column(name: str, **keys: Any) -> Callable[[dict[str, Any]], Any]:

@@ -187,13 +187,13 @@ _reading = (
     click.option(
         "--dates",
         type=click.Choice(["dmy", "mdy", "ymd", "text"]),
-        help="Order of day, month and year in the dates of a text file; columns are "
+        help="Order of day, month and year in dates that are texts; columns are "
         "looked at unless you say so. text leaves dates as they are.",
     ),
     click.option(
         "--decimal",
         type=click.Choice([",", ".", "text"]),
-        help="What stands before the decimals of numbers in a text file; columns are "
+        help="What stands before the decimals of numbers that are texts; columns are "
         "looked at unless you say so. text leaves numbers with commas as they are.",
     ),
     memory_option,

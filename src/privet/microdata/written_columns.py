@@ -15,9 +15,11 @@ from typing import Any
 from privet.engine.protocol import Spread
 from privet.engine.sources.joined_columns import JoinedColumn
 from privet.engine.sql import literal
+from privet.engine.text_types import MOMENT
 from privet.errors import InputError
 from privet.microdata.generalised_values import ANY, MISSING
 from privet.table import Table
+from privet.values.contingency import Domain
 from privet.values.exact import fraction
 
 LABELS, COLUMNS = "labels", "columns"
@@ -139,7 +141,7 @@ def refuse_taken(spread: Mapping[str, Spread], columns: Sequence[str]) -> None:
 
 _KEPT = re.compile(
     r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|BOOLEAN|"
-    r"DATE|TIME|TIMESTAMP(_S|_MS|_NS)?"
+    r"DATE|TIME|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?"
 )
 """Types whose values are the same after they were written as texts."""
 
@@ -267,6 +269,9 @@ def _name_cells(cells: Sequence[str]) -> tuple[str, str, str]:
     return low, high, missing
 
 
+_ZONED = re.compile(MOMENT + r"[+-][0-9]{2}(:[0-9]{2})?")
+"""A moment with its zone, which a file of texts leaves as a text."""
+
 _SAME_KIND = {"number": ("integer", "number"), "datetime": ("date", "datetime")}
 
 
@@ -282,9 +287,17 @@ def find_unlike_ends(table: Table, columns: Mapping[str, Any]) -> list[str]:
         for part, domain in domains.items():
             values = set(domain.labels) - {None}
             flag = part.endswith(ENDINGS[2]) and part == written[-1]
-            good = values <= {"true", "false"} if flag else domain.kind in fits
+            good = values <= {"true", "false"} if flag else _holds(domain, fits)
             if values and not good:
                 problems.append(
                     f"Column {part!r} must hold what release.json says of {name!r}."
                 )
     return problems
+
+
+def _holds(domain: Domain, kinds: Collection[str]) -> bool:
+    """Whether a column of a file has one of the kinds, or moments with a zone."""
+    return domain.kind in kinds or (
+        "datetime" in kinds
+        and all(v is None or _ZONED.fullmatch(v) for v in domain.labels)
+    )

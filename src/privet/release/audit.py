@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from privet.engine.protocol import Listener, Run
-from privet.engine.sources.dataframes import is_frame
+from privet.engine.sources.dataframes import is_frame, list_frame_options
 from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
 from privet.languages import mark, say, translate
@@ -166,7 +166,8 @@ def open_frame(subject: Any, promises: object = None) -> Any:
     kind = type(subject)
     frame = is_frame(subject)
     if frame and isinstance(promises, Policy) and promises.roles != Roles():
-        return read(subject)
+        said = [k for k in list_frame_options(subject) if k in promises.file]
+        return read(subject, **{key: promises.file[key] for key in said})
     if frame or kind is str or kind.__module__.partition(".")[0] == "pathlib":
         given = "; or give a policy that says so" if frame else ""
         raise InputError(

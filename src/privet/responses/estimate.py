@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from privet.display import Displayed
 from privet.engine.protocol import Listener, Run
+from privet.engine.sources.dataframes import list_frame_options
 from privet.errors import EmptyTable, InputError
 from privet.languages import mark
 from privet.responses.channel_inverse import (
@@ -518,7 +519,8 @@ def estimate(
     if isinstance(seen, Responses):
         responses = Responses(seen.rows, found)
     else:
-        table = seen if isinstance(seen, Table) else read(seen)
+        spelled = dict.fromkeys(list_frame_options(seen), "text")
+        table = seen if isinstance(seen, Table) else read(seen, **spelled)
         responses = Responses(table, found)
     return Estimates(responses, wanted, Run(progress))
 

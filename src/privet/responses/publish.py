@@ -14,7 +14,7 @@ import attrs
 
 from privet.engine.protocol import Listener, Run
 from privet.engine.randomise.randomise_rows import MARK
-from privet.engine.sources.dataframes import is_frame
+from privet.engine.sources.dataframes import is_frame, list_frame_options
 from privet.errors import (
     Infeasible,
     InputError,
@@ -103,8 +103,8 @@ def disguise(
 
 
 def _open_frame(frame: object) -> Table:
-    if is_frame(frame):
-        return read(frame)
+    if is_frame(frame):  # answers are what the design lists, letter by letter
+        return read(frame, **dict.fromkeys(list_frame_options(frame), "text"))
     raise InputError(
         "The answers must be a Table, such as read() opens, or a frame; got "
         f"{type(frame).__name__}."

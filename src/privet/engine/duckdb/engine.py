@@ -595,7 +595,7 @@ class DuckDB(SqlEngine):
 
     def _find_spelling(self, source: Source, scan: str, names: Sequence[str]) -> Source:
         """The source, with what is to be respelled: decimal commas, national dates."""
-        looks = source.textual or source.staging is not None
+        looks = source.textual or "dates" in source.takes
         at = [c for c in range(len(names)) if source.is_text(c)]
         if source.looked_at or source.guarded or not looks or not at:
             return source

@@ -153,6 +153,9 @@ class _CsvWriter:
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""
 
+ZONE = " WITH TIME ZONE"
+"""What Excel, SPSS and Stata do not know of a moment; there it is told in UTC."""
+
 
 class RowWriter:
     """Writes the people of one source."""
@@ -328,7 +331,8 @@ def finish_rows(rows: str, writing: WriteQuery) -> str:
             + sql.DUCKDB.same.format(a=f"r.o{i}", b=f"p{i}.label")
         )
         for j, wanted in enumerate(spread.types):
-            cell = cast_cell(f"p{i}.p{j}", wanted if typed else "")
+            known = wanted.removesuffix(ZONE) if writing.format in EXACT else wanted
+            cell = cast_cell(f"p{i}.p{j}", known if typed else "")
             cells.append(guard_cell(cell, spread.names[j], writing))
     chosen = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
     return f"SELECT {chosen} FROM ({rows}) r {' '.join(joins)}"

@@ -61,6 +61,19 @@ def from_frame(frame: Any) -> Source:
     )
 
 
+PANDAS_TAKES = ("dates", "decimal")
+"""Which options of text files go with a frame of pandas, whose texts may mean more."""
+
+
+def list_frame_options(value: object) -> tuple[str, ...]:
+    """Which options of text files go with a frame.
+
+    >>> list_frame_options(pa.table({"job": ["Cook"]}))
+    ()
+    """
+    return PANDAS_TAKES if _is_a(value, "pandas", "DataFrame") else ()
+
+
 FRAMES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark")
 """Packages whose tables can be read."""
 
@@ -104,6 +117,8 @@ def _from_pandas(frame: Any) -> Source:
     mixed, several = set(), []
     for i, name in enumerate(names):
         column = shown[f"c{i}"]
+        if _is_of_spans(column):  # DuckDB may take their numbers for the values
+            column = column.astype(object)
         kind = _infer_objects(column)
         if kind == "string" or _is_text(column):  # looked at as those of files are
             mixed.add(i)
@@ -122,6 +137,7 @@ def _from_pandas(frame: Any) -> Source:
         mixed=frozenset(mixed),
         words=words,
         rows=len(frame),
+        takes=PANDAS_TAKES,
     )
 
 
@@ -132,6 +148,16 @@ def _infer_objects(column: Any) -> str:
     return (
         pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
     )
+
+
+def _is_of_spans(column: Any) -> bool:
+    """Whether a column holds months or intervals, as pandas has and no engine."""
+    import pandas as pd
+
+    type_ = column.dtype
+    if isinstance(type_, pd.CategoricalDtype):
+        type_ = type_.categories.dtype
+    return isinstance(type_, pd.PeriodDtype | pd.IntervalDtype)
 
 
 def _is_text(column: Any) -> bool:

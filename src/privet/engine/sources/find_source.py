@@ -56,10 +56,12 @@ TEXTS = tuple(ending for ending, form in FORMATS.items() if form in ("csv", "jso
 
 TAKES = {
     "csv": TEXT_KEYS,
-    "spreadsheet": ("header", "names"),
-    "statistics": ("encoding",),
+    "json": ("dates",),
+    "spreadsheet": ("header", "names", "dates", "decimal"),
+    "statistics": ("encoding", "dates", "decimal"),
+    "sqlite": ("dates", "decimal"),
 }
-"""Which options of text files each format takes."""
+"""Which options of text files each format takes: it has texts that may mean more."""
 
 TABLES = ("database", "sqlite", "spreadsheet", ".zip")
 """Formats of files that hold several tables."""
@@ -89,7 +91,7 @@ def find_source(
         return _from_files(_find_paths(called), find_root(called), called, table, text)
     if isinstance(source, list | tuple):
         return _from_list(source, table, text)
-    found = from_frame(source)
+    found = replace(from_frame(source), text=text)
     _refuse_table(table, found.words)
     return found
 
@@ -97,11 +99,13 @@ def find_source(
 def list_options(path: str) -> tuple[str, ...]:
     """Which options of text files a file takes, by its name.
 
-    >>> list_options("people.xlsx"), list_options("people.parquet")
-    (('header', 'names'), ())
+    >>> list_options("people.json"), list_options("people.parquet")
+    (('dates',), ())
     """
     ending, packed = split_endings(Path(path))
     unknown = TAKES["csv"] if packed == ".zip" and ending not in FORMATS else ()
+    if _is_sqlite(ending, Path(path)):
+        return TAKES["sqlite"]
     return TAKES.get(FORMATS.get(ending, ""), unknown)
 
 
@@ -195,9 +199,12 @@ def _recognise_format(file: PackedFile) -> str:
             f"File {file.path.name!r} must end in one of {', '.join(FORMATS)} "
             f"(text files also with {', '.join(PACKED)})."
         )
-    if file.ending == ".db" and _begins_with(file.path, MAGIC):
-        return "sqlite"
-    return form
+    return "sqlite" if _is_sqlite(file.ending, file.path) else form
+
+
+def _is_sqlite(ending: str, path: Path) -> bool:
+    """Whether a file that may be of DuckDB or SQLite is of the latter."""
+    return ending == ".db" and _begins_with(path, MAGIC)
 
 
 def _begins_with(path: Path, magic: bytes) -> bool:
@@ -229,7 +236,7 @@ def _from_files(
         case "csv":
             found = from_csv(files, words, text)
         case "json":
-            found = from_json(files, words)
+            found = replace(from_json(files, words), text=text)
         case "database":
             found = _from_database(paths, table)
         case "arrow":

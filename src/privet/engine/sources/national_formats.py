@@ -39,7 +39,7 @@ ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?
 
 ZONED = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
-    r"(Z|[+-][0-9]{2}(:[0-9]{2})?)"
+    r" ?(Z|UTC|GMT|[+-][0-9]{2}(:?[0-9]{2})?)"
 )
 """A time with its zone."""
 
@@ -71,9 +71,12 @@ def read_date(cell: str, order: str) -> str:
 
 def read_zoned(cell: str) -> str:
     """The moment, in UTC, of a cell with a zone; NULL if it has none."""
+    # DuckDB knows no blank before a zone, and UTC only behind one.
+    plain = f"regexp_replace({cell}, ' ?(UTC|GMT)$', 'Z')"
+    plain = rf"regexp_replace({plain}, ' (Z|[+-][0-9:]+)$', '\1')"
     return (
         f"CASE WHEN regexp_full_match({cell}, '{ZONED}') "
-        f"THEN make_timestamp(epoch_us(TRY_CAST({cell} AS TIMESTAMPTZ))) END"
+        f"THEN make_timestamp(epoch_us(TRY_CAST({plain} AS TIMESTAMPTZ))) END"
     )
 
 

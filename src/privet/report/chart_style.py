@@ -218,7 +218,15 @@ def count_axis(title: str, most: int) -> Any:
     alt = require_altair()
     if most <= MOST_TICKS:
         return alt.Axis(title=title, values=list(range(most + 1)), format="d")
-    return alt.Axis(title=title, format="~s")
+    # 4,000 is read at once, 4,000,000 is not; 0 is never 0k.
+    form = "format(datum.value, datum.value < 10000 ? ',' : '~s')"
+    return alt.Axis(title=title, labelExpr=form, tickMinStep=1)
+
+
+def count_scale(most: int) -> Any:
+    """A scale from 0 on, also where there is nothing to count."""
+    alt = require_altair()
+    return alt.Scale(domainMin=0, **({} if most else {"domainMax": 1}))
 
 
 def colour(names: Mapping[str, str], title: str | None = None) -> Any:
@@ -226,6 +234,46 @@ def colour(names: Mapping[str, str], title: str | None = None) -> Any:
     alt = require_altair()
     scale = alt.Scale(domain=list(names), range=list(names.values()))
     return {"scale": scale, "legend": alt.Legend(title=title)}
+
+
+def name_alone(name: str, fill: str, shape: str) -> Any:
+    """A colour with a legend of its own, whose sign looks like its mark."""
+    alt = require_altair()
+    scale = alt.Scale(domain=[name], range=[fill])
+    drawn = {"symbolType": shape, "symbolStrokeColor": fill, "symbolStrokeWidth": 3}
+    return {"scale": scale, "legend": alt.Legend(title=None, **drawn)}
+
+
+BAR, UPRIGHT = "square", "M0,-1L0,1"
+"""Signs of a legend: of bars, and of the ticks across them."""
+
+
+def tell_bars(field: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Bars side by side, told apart in grey print, too: those in grey are hollow."""
+    alt = require_altair()
+    fills = {n: HOLLOW if fill == GREY else fill for n, fill in names.items()}
+    return {
+        "fill": alt.Fill(field, **colour(fills)),
+        "stroke": alt.Stroke(field, **colour(names)),
+    }
+
+
+HOLLOW = "rgba(147,148,149,0.25)"
+"""Grey that lets the page through."""
+
+
+def tell_lines(field: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Lines by their colours and dashes, with a legend of lines."""
+    alt = require_altair()
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    drawn = {"symbolType": "stroke", "symbolStrokeWidth": 2}
+    legend = alt.Legend(title=None, **drawn)
+    return {
+        "color": alt.Color(field, **{**colour(names), "legend": legend}),
+        "strokeDash": alt.StrokeDash(
+            field, scale=alt.Scale(domain=list(names), range=dashes), legend=legend
+        ),
+    }
 
 
 def list_in_order(labels: Iterable[str], **more: Any) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from privet.display import Chart, Exhibit
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
-    DASHES,
     GREY,
     SERIES,
     WIDTH,
@@ -24,6 +23,7 @@ from privet.report.chart_style import (
     shorten,
     start,
     take_first,
+    tell_lines,
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
@@ -223,26 +223,26 @@ def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
         return None
     alt = require_altair()
     names = list(labels.values())
-    swept = f"{shorten(told['swept'])}: {told['key']}"
-    x = alt.X("limit:Q", title=swept, axis=alt.Axis(tickCount=6))
+    x = alt.X("limit:Q", axis=_name_limit(str(told["key"])))
     y = alt.Y("cost:Q", title=name_figure(str(told["by"])))
-    key = {
-        "color": alt.Color(
-            "method:N", **colour(dict(zip(names, SERIES, strict=False)))
-        ),
-        "strokeDash": alt.StrokeDash(
-            "method:N",
-            scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
-            legend=alt.Legend(title=None),
-        ),
-    }
-    marks = start(rows, width=WIDTH, height=240).mark_line()
+    key = tell_lines("method:N", dict(zip(names, SERIES, strict=False)))
+    marks = start(rows, width=WIDTH, height=240).mark_line(
+        point={"filled": True, "size": 35}
+    )
     return finish(
         marks.encode(x=x, y=y, tooltip=["method:N", "limit:Q", "cost:Q"], **key),
         say("What each limit costs"),
         told["words"],
         say("methods: {more}", more=more) if more else "",
     )
+
+
+def _name_limit(key: str) -> Any:
+    """The axis of limits: how sure somebody may be, or the level of a measure."""
+    alt = require_altair()
+    if key in ("at_most", "below"):
+        return percent_axis(say("how sure somebody may be, at the most"))
+    return alt.Axis(title=say("level of {measure}", measure=key), tickCount=6)
 
 
 def _write_comparison(found: Any, picture: str) -> str:

@@ -21,23 +21,26 @@ from privet.microdata.information_loss.released_cells import (
 from privet.microdata.release import Release
 from privet.report.chart_style import (
     AFTER,
+    BAR,
     BEFORE,
     BLUE,
     GREY,
     ORANGE,
     STEP,
+    UPRIGHT,
     WIDTH,
     Row,
-    colour,
     count_axis,
     finish,
     list_in_order,
+    name_alone,
     number_alike,
     percent_axis,
     require_altair,
     shorten,
     start,
     take_first,
+    tell_bars,
 )
 from privet.table import Table, require_columns
 from privet.values.arrays import Floats
@@ -102,9 +105,9 @@ def draw_hidden(release: Release) -> Chart | None:
         )
         last = column == columns[-1]
         axis = count_axis(say("cells hidden") if last else "", told[0]["rows"])
-        x = alt.X("rows:Q", axis=axis if last else axis.copy(deep=True))
         if not last:
-            x.axis.labels = x.axis.ticks = False
+            axis.labels = axis.ticks = False
+        x = alt.X("rows:Q", axis=axis)
         bars = start(own, width=WIDTH - 80, height=alt.Step(STEP))
         panels.append(
             alt.layer(
@@ -134,14 +137,15 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
     x = alt.X("share:Q", axis=percent_axis(say("share that is kept")))
     x = x.scale(domain=[0, 1])
     y = alt.Y("column:N", **list_in_order(names))
-    key = alt.Color("what:N", **colour({cells: BLUE, bits: ORANGE}))
+    bar = alt.Color("what:N", **name_alone(cells, BLUE, BAR))
+    tick = alt.Color("what:N", **name_alone(bits, ORANGE, UPRIGHT))
     marks = start(same, width=WIDTH, height=alt.Step(STEP))
     ticks = start(kept).mark_tick(thickness=3, size=STEP - 4)
     return finish(
         alt.layer(
-            marks.mark_bar(height={"band": 0.6}).encode(x=x, y=y, color=key),
-            ticks.encode(x=x, y=y, color=key),
-        ),
+            marks.mark_bar(height={"band": 0.6}).encode(x=x, y=y, color=bar),
+            ticks.encode(x=x, y=y, color=tick),
+        ).resolve_scale(color="independent"),
         say("What is kept of each column"),
         say(
             LEFT_OUT if utility["rows_left_out"] else CHANGED,
@@ -238,7 +242,7 @@ def draw_column(release: Release, column: str) -> Chart | None:
             x=alt.X("share:Q", axis=percent_axis(say("share of rows"))),
             y=alt.Y("value:N", **list_in_order(labels)),
             yOffset=alt.YOffset("of:N", sort=[before, after]),
-            color=alt.Color("of:N", **colour({before: GREY, after: BLUE})),
+            **tell_bars("of:N", {before: GREY, after: BLUE}),
             tooltip=["value:N", "of:N", "share:Q"],
         ),
         say("{column}, before and after", column=shorten(column)),
@@ -303,9 +307,7 @@ def draw_pair(release: Release, columns: Sequence[str]) -> Chart | None:
         size = alt.Size(
             "share:Q",
             scale=alt.Scale(domain=[0, most], range=[0, 360]),
-            legend=alt.Legend(title=say("share of rows"), format="%", orient="right")
-            if of == AFTER
-            else None,
+            legend=alt.Legend(title=say("share of rows"), format="%", orient="right"),
         )
         marks = start(rows, width=alt.Step(24), height=alt.Step(STEP), title=say(of))
         points = marks.mark_square(opacity=1, color=GREY if of == BEFORE else BLUE)

@@ -126,7 +126,7 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/report.py
 
 SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff report scale
-SMALL := handicapping classifier many_classes classifier_epsilon skyline skyline_speed published_views responses responses_epsilon responses_recovery headers drafts longitudinal
+SMALL := handicapping handicapping_speed classifier many_classes classifier_epsilon skyline skyline_speed published_views responses responses_epsilon responses_recovery headers drafts longitudinal
 
 bench-smoke: $(READY)     ## every benchmark, small: does it still run?
 	@for name in $(SMOKE); do \
@@ -148,6 +148,7 @@ export PRIVET_RENEW := $(RENEW)
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is; renews studies/results
 	$(BIN)/python studies/handicapping.py --sets $(SETS)
+	$(BIN)/python studies/handicapping_speed.py --sets $(SETS)
 	$(BIN)/python studies/classifier.py
 	$(BIN)/python studies/many_classes.py
 	$(BIN)/python studies/classifier_epsilon.py

@@ -34,11 +34,11 @@ MOST_WHOLE = 5
 PART = 10
 
 
-def import_benchmark() -> Any:
-    """The benchmark of the skyline, which has the data and the dynamic program."""
+def import_benchmark(name: str) -> Any:
+    """A benchmark: that of the skyline has the data and the dynamic program."""
     sys.path.insert(0, str(BENCHMARKS))
-    place = BENCHMARKS / "skyline.py"
-    spec = spec_from_file_location("skyline_benchmark", place)
+    place = BENCHMARKS / f"{name}.py"
+    spec = spec_from_file_location(f"{name}_benchmark", place)
     assert spec is not None
     assert spec.loader is not None
     found = module_from_spec(spec)
@@ -85,7 +85,7 @@ def _few(rows: Any, l: int) -> tuple[Any, ...]:
 
 def main() -> int:
     """Time both ways for every number of rows."""
-    bench = import_benchmark()
+    bench = import_benchmark("skyline")
     speed = []
     for millions in ROWS:
         for row in compare(bench, millions):

@@ -25,6 +25,7 @@ FIGURES: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "classifier-anonymous": ("classifier", classifier_figures.draw_anonymous),
     "handicapping-errors": ("handicapping", error_figures.draw_errors),
     "handicapping-inferences": ("handicapping", error_figures.tell_inferences),
+    "handicapping-times": ("handicapping_speed", error_figures.draw_times),
     "responses-accuracy": ("responses", error_figures.draw_accuracy),
     "responses-variance": ("responses", error_figures.draw_variance),
     "skyline-corners": ("skyline", knowledge_figures.draw_corners),

@@ -13,9 +13,13 @@ import pytest
 import privet as pv
 from privet.report import chart_style
 from privet.report.chart_style import (
+    BLUE,
     DASHES,
+    GREY,
+    HOLLOW,
     SERIES,
     as_altair,
+    count_axis,
     finish,
     number_alike,
     percent_axis,
@@ -25,6 +29,7 @@ from privet.report.chart_style import (
     shorten,
     start,
     take_first,
+    tell_bars,
 )
 from privet.report.vega_lite import field, hconcat, layer, vconcat
 
@@ -94,6 +99,34 @@ def test_colours_are_told_apart(eyes: str) -> None:
 
 def test_a_pattern_goes_with_each_colour() -> None:
     assert len(SERIES) == len({tuple(d) for d in DASHES})
+
+
+def test_bars_side_by_side_are_told_apart_in_grey_print() -> None:
+    """Grey and blue are equally light, so the grey ones are hollow."""
+    assert contrast(GREY, BLUE) < 1.2
+    rows = [{"a": of, "n": 1, "of": of} for of in ("before", "after")]
+    names = {"before": GREY, "after": BLUE}
+    chart = start(rows).mark("bar").encode(x="n:Q", y="a:N", **tell_bars("of:N", names))
+    svg = render_svg(finish(chart, "Bars"))
+    # Each once as a bar, once in the legend.
+    assert 2 == svg.count(f'fill="{HOLLOW}"')
+    assert 2 == svg.count(f'fill="{BLUE}"')
+
+
+@pytest.mark.parametrize(
+    ("most", "labels"),
+    [(4_000, ["0", "2,000", "4,000"]), (40_000, ["0", "20k", "40k"]), (3, ["0", "3"])],
+)
+def test_counts_are_written_out_while_they_are_short(
+    most: int, labels: list[str]
+) -> None:
+    axis = count_axis("rows", most)
+    chart = start([{"n": most}]).mark("bar").encode(x=field("n:Q", axis=axis))
+    texts = re.findall(
+        r"<text[^>]*>([^<]*)</text>", render_svg(finish(chart, "Counts"))
+    )
+    assert set(labels) <= set(texts)
+    assert "0k" not in texts
 
 
 def make() -> Any:

@@ -130,15 +130,60 @@ def test_uniqueness_follows_its_definition(seed: int) -> None:
         assert (at, best, len(ever)) == (one.columns, one.unique, one.any_set)
 
 
-def test_the_surest_groups_are_the_audit_s() -> None:
+@pytest.mark.parametrize("limit", [pv.Ceiling("1/4"), pv.Ceiling(below="1/4")])
+def test_the_surest_groups_are_the_audit_s(limit: pv.Ceiling) -> None:
+    promise = pv.Promise(pv.Linker(["job", "town"]), limit, {"ill": "HIV"})
     with make_people(80, 3) as people:
-        found = pv.audit(people, [PROMISE]).findings[0]
-        chart = people.chart("nearest", promise=PROMISE)
-    rows = [r for r in find_rows(chart) if "exact" in r]
+        found = pv.audit(people, [promise]).findings[0]
+        chart = people.chart("nearest", promise=promise)
+    told = [r for r in find_rows(chart) if "exact" in r]
+    rows = list({r["group"]: r for r in told}.values())  # bars and texts share them
     assert found.belief is not None
     assert found.belief.posterior == Fraction(rows[0]["exact"])
-    beyond = [r for r in rows if r["side"] == "beyond"]
-    assert found.groups_above == len(beyond)
+    beyond = [r for r in rows if r["side"] == "beyond the limit"]
+    assert 0 < found.groups_above == len(beyond) < len(rows)
+
+
+def list_sides(groups: pv.Groups, limit: Any) -> list[str]:
+    """What the legend of the surest groups tells apart."""
+    chart = as_spec(groups.chart("nearest", limit=limit))
+    found: list[str] = chart["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    return found
+
+
+def test_who_must_stay_below_a_limit_may_not_reach_it() -> None:
+    groups = pv.Groups.from_histograms([{"a": 1, "b": 1}])
+    assert ["within the limit"] == list_sides(groups, "1/2")
+    assert ["beyond the limit"] == list_sides(groups, pv.Ceiling(below="1/2"))
+    mixed = pv.Groups.from_histograms([{"a": 1, "b": 1}, {"a": 1}])
+    assert ["within the limit", "beyond the limit"] == list_sides(mixed, "1/2")
+
+
+def test_bars_of_nobody_begin_at_the_axis() -> None:
+    with make_people(80, 1) as people:
+        chart = pv.audit(people, [pv.Promise(pv.Linker([]), pv.Ceiling(1))])
+    scale = as_spec(chart.chart("people"))["layer"][0]["encoding"]["x"]["scale"]
+    assert {"domainMin": 0, "domainMax": 1} == scale
+
+
+def test_what_was_counted_of_beliefs_is_marked() -> None:
+    """The line between two steps is drawn, not counted: it may cross a limit."""
+    groups = pv.Groups.from_histograms([{"a": 1, "b": 1}])
+    spec = as_spec(groups.chart("beliefs", limit="1/2"))
+    assert spec["layer"][0]["mark"]["point"]
+    assert any("Counted at each point" in line for line in spec["title"]["subtitle"])
+
+
+def test_only_the_last_panel_of_hidden_values_has_an_axis() -> None:
+    known = ["job", "country"]
+    roles = {"quasi": known, "sensitive": "bankruptcy", "weight": "count"}
+    with pv.read(bank_path(), **roles, drop=["child", "rating"]) as bank:
+        about = {"bankruptcy": "Discharged"}
+        promise = pv.Promise(pv.Linker(known), pv.Ceiling("1/2"), about)
+        spec = as_spec(pv.publish(bank, [promise]).chart("hidden"))
+    first, last = [p["layer"][0]["encoding"]["x"]["axis"] for p in spec["vconcat"]]
+    assert first["labels"] is False
+    assert "labels" not in last
 
 
 def test_groups_that_are_written_out() -> None:

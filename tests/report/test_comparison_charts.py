@@ -76,6 +76,16 @@ def test_a_limit_that_nothing_reaches_has_no_point() -> None:
     assert draw_tradeoff({**TRADED, "points": []}) is None
 
 
+def test_the_axis_of_limits_says_what_they_are() -> None:
+    axis = as_spec(draw_tradeoff(TRADED))["encoding"]["x"]["axis"]
+    assert ("how sure somebody may be, at the most", "%") == (
+        axis["title"],
+        axis["format"],
+    )
+    measured = as_spec(draw_tradeoff({**TRADED, "key": "k_anonymity"}))
+    assert "level of k_anonymity" == measured["encoding"]["x"]["axis"]["title"]
+
+
 def test_both_are_drawn_and_escape_names() -> None:
     for name, told in (("Comparison", COMPARED), ("Tradeoff", TRADED)):
         exhibit, value = EXHIBITS[name], Told(told)

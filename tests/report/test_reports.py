@@ -15,8 +15,10 @@ import pandas as pd
 import pytest
 
 import privet as pv
+from privet.languages import speak
 from privet.release.kinds import close_release
 from privet.report import chart_style
+from privet.report.documents.document import say_verdict
 from privet.report.documents.record import load_schema
 from report.releases import KINDS, WHY, make_release, read_loans
 
@@ -193,6 +195,45 @@ def test_an_audit_is_told_verdict_first_with_its_limit(tmp_path: Path) -> None:
     assert "4 of 5 rows" in text
     assert "[[promise]]" in text
     assert "Sign-off" in text
+
+
+@pytest.mark.parametrize(
+    ("language", "level", "half"),
+    [("de", "mindestens", "halb"), ("fr", "au moins", "demi"), ("es", "al menos", "")],
+)
+def test_levels_and_numbers_are_read_in_each_language(
+    tmp_path: Path, language: str, level: str, half: str
+) -> None:
+    stated = pv.Policy([KNOWN], measures=[pv.Measure(k_anonymity=3)])
+    with read_loans() as loans:
+        found = pv.audit(loans, stated)
+        for name in (language, "en"):
+            place = tmp_path / f"{name}.md"
+            found.report(place, of=loans, policy=stated, language=name)
+    told, english = (
+        (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+        for name in (language, "en")
+    )
+    assert f": {level} 3\n" in told
+    assert ": at least 3\n" not in told
+    assert "- Limit: at least 3\n" in english
+    assert "1,234" in told
+    assert half in told
+    assert "1,234" not in english
+    assert "```toml\n" in english
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_a_release_shows_its_verdict_in_each_language(
+    made: Path, language: str
+) -> None:
+    release = load(made)
+    with speak(language):
+        shown, safe = release._repr_html_(), say_verdict("safe").upper()
+    close_release(release)
+    assert "SAFE" not in shown
+    # Answers have a design, and no verdict to be shown.
+    assert (f"✓ {safe}," in shown) != isinstance(release, pv.Responses)
 
 
 def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ COLUMNS = {
         },
         "inferences": {"data", "limit", "here"},
     },
+    "handicapping_speed": {"speed": {"rows", "of", "seconds"}},
     "published_views": {"beliefs": {"people", "values", "model", "exact", "belief"}},
     "responses": {"curves": {"data", "scheme", "theta", "mean", "variance"}},
     "skyline": {"corners": {"of", "l", "k", "m"}, "groups": {"size", "groups"}},

@@ -46,8 +46,10 @@ from privet.report.chart_style import (
     shorten,
     start,
     take_first,
+    tell_bars,
 )
 from privet.report.charts import list_findings
+from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, field, layer
 from privet.report.words import SYMBOLS
@@ -112,7 +114,7 @@ def draw_amplification(
     if several:
         colours = dict(zip(names, (GREY, BLUE), strict=False))
         key = {
-            "color": field("of:N", **colour(colours)),
+            **tell_bars("of:N", colours),
             "yOffset": field("of:N", sort=names),
         }
     marks = start(told, width=WIDTH - 40, height={"step": 13 if several else STEP})
@@ -339,7 +341,7 @@ def draw_inversion(measured: Mapping[str, Any]) -> Chart | None:
             x=field("share:Q", axis=across, scale=SHARES),
             y=y,
             yOffset=field("what:N", sort=[exactly, nearly]),
-            color=field("what:N", **colour({exactly: ORANGE, nearly: GREY})),
+            **tell_bars("what:N", {exactly: ORANGE, nearly: GREY}),
             tooltip=["who:N", "what:N", "share:Q"],
         ),
         say("What an inverter recovers"),
@@ -430,7 +432,8 @@ def _write_views(views: ClassifierViews, picture: str) -> str:
 
 def _write_release(release: ClassifierRelease, picture: str) -> str:
     told = summarise_shown(release)
-    head = f"{SYMBOLS[Verdict(told['verdict'])]} {told['verdict'].upper()}, "
+    verdict = say_verdict(told["verdict"]).upper()
+    head = f"{SYMBOLS[Verdict(told['verdict'])]} {verdict}, "
     lines = [
         (
             f"{SYMBOLS[Verdict(p['verdict'])]} {p['promise']}",

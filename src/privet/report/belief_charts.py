@@ -14,7 +14,6 @@ from privet.report.chart_style import (
     AFTER,
     BEFORE,
     BLUE,
-    DASHES,
     GREEN,
     GREY,
     ORANGE,
@@ -27,6 +26,7 @@ from privet.report.chart_style import (
     as_number,
     colour,
     count_axis,
+    count_scale,
     finish,
     list_in_order,
     number_alike,
@@ -34,6 +34,7 @@ from privet.report.chart_style import (
     shorten,
     start,
     take_first,
+    tell_lines,
 )
 from privet.report.vega_lite import Chart, field, layer
 from privet.values.exact import percent
@@ -300,15 +301,12 @@ def draw_beliefs(
     shown = dict(zip(names, _pick_colours(names), strict=True))
     key: dict[str, Any] = {"color": {"value": BLUE}}
     if len(names) > 1:
-        dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
-        dash = {"domain": names, "range": dashes}
-        key = {
-            "color": field("of:N", **colour(shown)),
-            "strokeDash": field("of:N", scale=dash, legend={"title": None}),
-        }
+        key = tell_lines("of:N", shown)
     hints = ["of:N", "sure:Q", "people:Q"]
     layers = [
-        marks.mark("line").encode(x=x, y=y, tooltip=hints, **key),
+        marks.mark("line", point={"filled": True, "size": 22}).encode(
+            x=x, y=y, tooltip=hints, **key
+        ),
         *_draw_limits(limits),
     ]
     said = "; ".join(
@@ -327,7 +325,10 @@ def draw_beliefs(
             column=shorten(column),
         ),
         f"{said[:1].upper()}{said[1:]}.",
-        _explain_limits(limits),
+        say(
+            "Counted at each point; lines only join them. {limits}",
+            limits=_explain_limits(limits),
+        ).strip(),
     )
 
 
@@ -385,7 +386,11 @@ def draw_people(findings: Sequence[Summary]) -> Chart | None:
     bars = start(rows, width=WIDTH - 100, height={"step": STEP})
     y = field("promise:N", **list_in_order(names), axis={"labelLimit": 300})
     most = first[0]["people_above"]
-    x = field("people:Q", axis=count_axis(say("people beyond the limit"), most))
+    x = field(
+        "people:Q",
+        axis=count_axis(say("people beyond the limit"), most),
+        scale=count_scale(most),
+    )
     return finish(
         layer(
             bars.mark("bar", color=ORANGE, height={"band": 0.6}).encode(x=x, y=y),

@@ -19,7 +19,7 @@ from typing import Any
 
 from privet.errors import MissingExtra
 from privet.languages import mark, say
-from privet.report.vega_lite import Chart, Spec
+from privet.report.vega_lite import Chart, Spec, field
 from privet.report.words import escape_name
 
 Row = dict[str, Any]
@@ -265,13 +265,52 @@ def count_axis(title: str, most: int) -> Spec:
     if most <= MOST_TICKS:
         values = list(range(most + 1))
         return {"title": title, "values": values, "format": "d", **NUMBERS}
-    return {"title": title, "format": "~s", **NUMBERS}
+    # 4,000 is read at once, 4,000,000 is not; 0 is never 0k.
+    form = "format(datum.value, datum.value < 10000 ? ',' : '~s')"
+    return {"title": title, "labelExpr": form, "tickMinStep": 1, **NUMBERS}
+
+
+def count_scale(most: int) -> Spec:
+    """A scale from 0 on, also where there is nothing to count."""
+    return {"domainMin": 0, **({} if most else {"domainMax": 1})}
 
 
 def colour(names: Mapping[str, str], title: str | None = None) -> Spec:
     """A scale with a legend: each name in its own colour."""
     scale = {"domain": list(names), "range": list(names.values())}
     return {"scale": scale, "legend": {"title": title}}
+
+
+def name_alone(name: str, fill: str, shape: str) -> Spec:
+    """A colour with a legend of its own, whose sign looks like its mark."""
+    drawn = {"symbolType": shape, "symbolStrokeColor": fill, "symbolStrokeWidth": 3}
+    scale = {"domain": [name], "range": [fill]}
+    return {"scale": scale, "legend": {"title": None, **drawn}}
+
+
+BAR, UPRIGHT = "square", "M0,-1L0,1"
+"""Signs of a legend: of bars, and of the ticks across them."""
+
+
+def tell_bars(by: str, names: Mapping[str, str]) -> Spec:
+    """Bars side by side, told apart in grey print, too: those in grey are hollow."""
+    fills = {n: HOLLOW if fill == GREY else fill for n, fill in names.items()}
+    return {"fill": field(by, **colour(fills)), "stroke": field(by, **colour(names))}
+
+
+HOLLOW = "rgba(147,148,149,0.25)"
+"""Grey that lets the page through."""
+
+
+def tell_lines(by: str, names: Mapping[str, str]) -> Spec:
+    """Lines by their colours and dashes, with a legend of lines."""
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    legend = {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 2}
+    dash = {"domain": list(names), "range": dashes}
+    return {
+        "color": field(by, **{**colour(names), "legend": legend}),
+        "strokeDash": field(by, scale=dash, legend=legend),
+    }
 
 
 def list_in_order(labels: Iterable[str], **more: Any) -> dict[str, Any]:

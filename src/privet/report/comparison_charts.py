@@ -11,7 +11,6 @@ from privet.display import Exhibit
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
     BLUE,
-    DASHES,
     GREY,
     SERIES,
     SHARES,
@@ -24,10 +23,11 @@ from privet.report.chart_style import (
     shorten,
     start,
     take_first,
+    tell_lines,
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
-from privet.report.vega_lite import Chart, field, layer
+from privet.report.vega_lite import Chart, Spec, field, layer
 
 FRONT, OTHERS = mark("no other is better in everything"), mark("another one is")
 """Whether a method is on the front of the comparison, whose objectives may be more."""
@@ -227,24 +227,25 @@ def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
     if not rows:
         return None
     names = list(labels.values())
-    swept = f"{shorten(told['swept'])}: {told['key']}"
-    x = field("limit:Q", title=swept, axis={"tickCount": 6})
+    x = field("limit:Q", axis=_name_limit(str(told["key"])))
     y = field("cost:Q", title=name_figure(str(told["by"])))
-    key = {
-        "color": field("method:N", **colour(dict(zip(names, SERIES, strict=False)))),
-        "strokeDash": field(
-            "method:N",
-            scale={"domain": names, "range": list(DASHES[: len(names)])},
-            legend={"title": None},
-        ),
-    }
-    marks = start(rows, width=WIDTH, height=240).mark("line")
+    key = tell_lines("method:N", dict(zip(names, SERIES, strict=False)))
+    marks = start(rows, width=WIDTH, height=240).mark(
+        "line", point={"filled": True, "size": 35}
+    )
     return finish(
         marks.encode(x=x, y=y, tooltip=["method:N", "limit:Q", "cost:Q"], **key),
         say("What each limit costs"),
         told["words"],
         say("methods: {more}", more=more) if more else "",
     )
+
+
+def _name_limit(key: str) -> Spec:
+    """The axis of limits: how sure somebody may be, or the level of a measure."""
+    if key in ("at_most", "below"):
+        return percent_axis(say("how sure somebody may be, at the most"))
+    return {"title": say("level of {measure}", measure=key), "tickCount": 6}
 
 
 def _write_comparison(found: Any, picture: str) -> str:

@@ -99,3 +99,12 @@ def share_scales(*names: str) -> Mapping[str, Any]:
     {'resolve': {'scale': {'x': 'shared'}}}
     """
     return {"resolve": {"scale": dict.fromkeys(names, "shared")}}
+
+
+def part_scales(*names: str) -> Mapping[str, Any]:
+    """What charts on each other need that have a scale and a legend of their own each.
+
+    >>> part_scales("color")
+    {'resolve': {'scale': {'color': 'independent'}}}
+    """
+    return {"resolve": {"scale": dict.fromkeys(names, "independent")}}

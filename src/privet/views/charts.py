@@ -33,6 +33,7 @@ from privet.report.chart_style import (
     take_first,
 )
 from privet.report.charts import list_findings
+from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, field, hconcat, layer
 from privet.report.words import SYMBOLS
@@ -324,7 +325,8 @@ def _write_views(views: Views, picture: str) -> str:
 
 def _write_release(release: ViewsRelease, picture: str) -> str:
     verdict = release.audit.verdict
-    head = f"{SYMBOLS[Verdict(verdict)]} {verdict.value.upper()}, {release.method}"
+    said = say_verdict(verdict.value).upper()
+    head = f"{SYMBOLS[Verdict(verdict)]} {said}, {release.method}"
     lines = [(v.name, ", ".join(v.columns)) for v in release.views.views]
     return (
         f"<div><p><strong>{escape(head)}</strong></p>{picture}"

@@ -63,6 +63,7 @@ from privet.report.charts import (
     list_findings,
     list_levels,
 )
+from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, field
 from privet.report.words import SYMBOLS, escape_name
@@ -187,7 +188,7 @@ def _draw_table_surest(
     if promise is not None:
         knows = promise.against.list_known_columns() or knows
         if limit is None and isinstance(promise.limit, Ceiling):
-            limit = promise.limit.level
+            limit = promise.limit
         named, values = _read_about(promise.about)
         about = about or named
     column = about or table.protected()
@@ -195,7 +196,7 @@ def _draw_table_surest(
         c for c in table.schema.names if c in table.roles.list_known(column)
     )
     require_columns([*by, column], table.schema, "a chart")
-    level = None if limit is None else fraction(limit, "limit")
+    level = _read_limit(limit)
     best: list[dict[str, Any]] = []
     groups = 0
     for _, part in table.count([CountQuery(tuple(by), column)], Run()):
@@ -205,6 +206,11 @@ def _draw_table_surest(
     best.sort(key=lambda g: (-Fraction(g["share"]), -g["whole"]))
     first = best[:MOST_GROUPS]
     return draw_surest(first, groups - len(first), about=column, limit=level)
+
+
+def _read_limit(limit: Any) -> Ceiling | None:
+    """A limit as a promise has it, or as a number: at most so sure."""
+    return limit if limit is None or isinstance(limit, Ceiling) else Ceiling(limit)
 
 
 def _read_about(about: Any) -> tuple[str | None, list[object] | None]:
@@ -246,7 +252,7 @@ def _draw_groups_sizes(groups: Groups) -> Chart | None:
 
 def _draw_groups_surest(groups: Groups, *, limit: Any = None) -> Chart | None:
     rows, more = list_surest(groups.grouped, MOST_GROUPS)
-    level = None if limit is None else fraction(limit, "limit")
+    level = _read_limit(limit)
     return draw_surest(rows, more, about=groups.about, limit=level)
 
 
@@ -336,7 +342,7 @@ def _draw_release_kept(release: Release) -> Chart | None:
 def _write_release(release: Release, picture: str) -> str:
     told = summarise_shown(release)
     sign = SYMBOLS[Verdict(told["verdict"])]
-    head = f"{sign} {told['verdict'].upper()}, {told['method']}"
+    head = f"{sign} {say_verdict(told['verdict']).upper()}, {told['method']}"
     title = escape(escape_name(told["title"]))
     lines = [
         (

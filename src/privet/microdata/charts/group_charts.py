@@ -8,24 +8,29 @@ from typing import Any
 
 from privet.languages import mark, say, translate
 from privet.report.chart_style import (
+    BAR,
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     SHARES,
     STEP,
+    UPRIGHT,
     WIDTH,
     Row,
     colour,
     count_axis,
     finish,
     list_in_order,
+    name_alone,
     number_alike,
     percent_axis,
     shorten,
     start,
+    tell_bars,
 )
-from privet.report.vega_lite import Chart, field, layer
+from privet.report.vega_lite import Chart, field, layer, part_scales
+from privet.values.beliefs import Belief, Ceiling
 from privet.values.exact import percent
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -85,14 +90,14 @@ def draw_sizes(
     y = field("people:Q", axis=count_axis(translate(counted), most))
     key: dict[str, Any] = {}
     if several:
-        key = {"color": field("of:N", **colour(colours))}
+        key = tell_bars("of:N", colours)
     side = {"xOffset": field("of:N", sort=names)} if several else {}
     bars = start(rows, width={"step": 34 if several else 54}, height=200)
     layers = [bars.mark("bar").encode(x=x, y=y, **key, **side)]
     if not several:
         text = bars.mark("text", dy=-6).encode(x=x, y=y, text="said:N")
         layers.append(text)
-    told = "; ".join(
+    told = [
         say(
             GROUPS_OF if several else GROUPS,
             name=name,
@@ -101,12 +106,12 @@ def draw_sizes(
             counted=translate(counted),
         )
         for name, sizes in series.items()
-    )
-    return finish(layer(*layers), say("How many look alike"), f"{told}.")
+    ]
+    return finish(layer(*layers), say("How many look alike"), *(f"{t}." for t in told))
 
 
-GROUPS = mark("{n} groups of {all} {counted}")
-GROUPS_OF = mark("{name}: {n} groups of {all} {counted}")
+GROUPS = mark("{n} groups; {all} {counted} in all")
+GROUPS_OF = mark("{name}: {n} groups; {all} {counted} in all")
 """How many groups there are, in one table, or in one of several."""
 
 
@@ -119,7 +124,7 @@ def draw_uniqueness(
     """How many people are unique, by number of known columns."""
     if not found or not people:
         return None
-    some, any_ = say("the columns named"), say("any so many columns")
+    some, any_ = say("on the columns named"), say("on some set of so many")
     labels = number_alike(
         [
             f"{u['columns']}: {shorten(', '.join(map(shorten, u['worst'])), 44)}"
@@ -136,16 +141,17 @@ def draw_uniqueness(
     y = field("set:N", **list_in_order(labels), axis={"labelLimit": 320})
     x = field("share:Q", axis=percent_axis(say("share who are unique")), scale=SHARES)
     bars = start(named, width=WIDTH - 60, height={"step": STEP})
-    key = field("what:N", **colour({some: BLUE, any_: ORANGE}))
+    hints = ["set:N", "people:Q"]
+    bar = field("what:N", **name_alone(some, BLUE, BAR))
+    tick = field("what:N", **name_alone(any_, ORANGE, UPRIGHT))
+    ticks = start(every).mark("tick", thickness=3)
     return finish(
         layer(
             bars.mark("bar", height={"band": 0.6}).encode(
-                x=x, y=y, color=key, tooltip=["set:N", "people:Q"]
+                x=x, y=y, color=bar, tooltip=hints
             ),
-            start(every)
-            .mark("tick", thickness=3)
-            .encode(x=x, y=y, color=key, tooltip=["set:N", "people:Q"]),
-        ),
+            ticks.encode(x=x, y=y, color=tick, tooltip=hints),
+        ).add(**part_scales("color")),
         say("Who is unique, by number of known columns"),
         say(
             "Of {n}; the set named is the one on which most are unique.",
@@ -163,7 +169,7 @@ def draw_surest(
     more: int,
     *,
     about: str,
-    limit: Fraction | None = None,
+    limit: Ceiling | None = None,
 ) -> Chart | None:
     """The groups where a promise is nearest to breaking; it quotes the table."""
     if not groups:
@@ -181,9 +187,7 @@ def draw_surest(
                 all=f"{g['whole']:,}",
                 value=shorten(g["value"], 24),
             ),
-            "side": beyond
-            if limit is not None and Fraction(g["share"]) > limit
-            else within,
+            "side": within if _is_within(g["share"], limit) else beyond,
         }
         for label, g in zip(labels, groups, strict=True)
     ]
@@ -195,7 +199,8 @@ def draw_surest(
     )
     wide = WIDTH - 120
     marks = start(rows, width=wide, height={"step": STEP})
-    sides = {within: BLUE, beyond: ORANGE}
+    there = {r["side"] for r in rows}
+    sides = {s: c for s, c in ((within, BLUE), (beyond, ORANGE)) if s in there}
     key = field("side:N", **colour(sides)) if limit is not None else {"value": BLUE}
     layers = [
         marks.mark("bar", height={"band": 0.7}).encode(
@@ -207,7 +212,7 @@ def draw_surest(
         ),
     ]
     if limit is not None:
-        line = start([{"level": float(limit)}]).mark(
+        line = start([{"level": float(limit.level)}]).mark(
             "rule", color=ORANGE, strokeWidth=2, strokeDash=[4, 2]
         )
         layers.append(line.encode(x="level:Q"))
@@ -216,9 +221,14 @@ def draw_surest(
         say("Where somebody is surest"),
         ""
         if limit is None
-        else say("The upright line is the limit, {level}.", level=percent(limit)),
+        else say("The upright line is the limit, {level}.", level=percent(limit.level)),
         say("and {n} more groups", n=f"{more:,}") if more else "",
     )
+
+
+def _is_within(share: str, limit: Ceiling | None) -> bool:
+    """Whether a promise allows it; whoever must stay below a limit may not reach it."""
+    return limit is None or limit.holds(Belief(0, Fraction(share)))
 
 
 def _label_group(group: Mapping[str, Any]) -> str:

@@ -20,25 +20,36 @@ from privet.microdata.information_loss.released_cells import (
 from privet.microdata.release import Release
 from privet.report.chart_style import (
     AFTER,
+    BAR,
     BEFORE,
     BLUE,
     GREY,
     ORANGE,
     SHARES,
     STEP,
+    UPRIGHT,
     WIDTH,
     Row,
-    colour,
     count_axis,
     finish,
     list_in_order,
+    name_alone,
     number_alike,
     percent_axis,
     shorten,
     start,
     take_first,
+    tell_bars,
 )
-from privet.report.vega_lite import Chart, field, hconcat, layer, share_scales, vconcat
+from privet.report.vega_lite import (
+    Chart,
+    field,
+    hconcat,
+    layer,
+    part_scales,
+    share_scales,
+    vconcat,
+)
 from privet.table import Table, require_columns
 from privet.values.arrays import Floats
 
@@ -133,14 +144,15 @@ def draw_changed(utility: Mapping[str, Any]) -> Chart | None:
         kept.append({"column": name, "what": bits, "share": share})
     x = field("share:Q", axis=percent_axis(say("share that is kept")), scale=SHARES)
     y = field("column:N", **list_in_order(names))
-    key = field("what:N", **colour({cells: BLUE, bits: ORANGE}))
+    bar = field("what:N", **name_alone(cells, BLUE, BAR))
+    tick = field("what:N", **name_alone(bits, ORANGE, UPRIGHT))
     marks = start(same, width=WIDTH, height={"step": STEP})
     ticks = start(kept).mark("tick", thickness=3, size=STEP - 4)
     return finish(
         layer(
-            marks.mark("bar", height={"band": 0.6}).encode(x=x, y=y, color=key),
-            ticks.encode(x=x, y=y, color=key),
-        ),
+            marks.mark("bar", height={"band": 0.6}).encode(x=x, y=y, color=bar),
+            ticks.encode(x=x, y=y, color=tick),
+        ).add(**part_scales("color")),
         say("What is kept of each column"),
         say(
             LEFT_OUT if utility["rows_left_out"] else CHANGED,
@@ -236,7 +248,7 @@ def draw_column(release: Release, column: str) -> Chart | None:
             x=field("share:Q", axis=percent_axis(say("share of rows"))),
             y=field("value:N", **list_in_order(labels)),
             yOffset=field("of:N", sort=[before, after]),
-            color=field("of:N", **colour({before: GREY, after: BLUE})),
+            **tell_bars("of:N", {before: GREY, after: BLUE}),
             tooltip=["value:N", "of:N", "share:Q"],
         ),
         say("{column}, before and after", column=shorten(column)),
@@ -300,9 +312,7 @@ def draw_pair(release: Release, columns: Sequence[str]) -> Chart | None:
         size = field(
             "share:Q",
             scale={"domain": [0, most], "range": [0, 360]},
-            legend={"title": say("share of rows"), "format": "%", "orient": "right"}
-            if of == AFTER
-            else None,
+            legend={"title": say("share of rows"), "format": "%", "orient": "right"},
         )
         marks = start(rows, width={"step": 24}, height={"step": STEP}, title=say(of))
         points = marks.mark("square", opacity=1, color=GREY if of == BEFORE else BLUE)

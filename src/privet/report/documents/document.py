@@ -35,6 +35,19 @@ def say_verdict(verdict: str) -> str:
     return say(VERDICTS[verdict]) if verdict in VERDICTS else verdict
 
 
+def say_made(document: Document) -> str:
+    """When and by what a document was made, and how to read its numbers."""
+    made = say("Made {time} by privet {v}.", time=document.made, v=document.version)
+    if document.language == "en":
+        return made
+    # 1,234 is a bit more than one in Berlin; numbers look the same in every language.
+    numbers = say(
+        "Numbers are written as in English: 1,234 is one thousand two hundred and "
+        "thirty-four, 0.5 is one half."
+    )
+    return f"{made} {numbers}"
+
+
 # Parts ------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from privet.report.documents.document import (
     Program,
     Section,
     SignatureLines,
+    say_made,
     say_verdict,
 )
 from privet.report.documents.page_style import SORTS, write_style
@@ -95,12 +96,11 @@ def _write_strip(document: Document) -> str:
 
 
 def _write_head(document: Document) -> list[str]:
-    made = say("Made {time} by privet {v}.", time=document.made, v=document.version)
     return [
         "<header>",
         f'<p class="whose">{_show(_say_whose(document))}</p>',
         f"<h1>{_show(document.title)}</h1>",
-        f'<p class="made">{_show(made)}</p>',
+        f'<p class="made">{_show(say_made(document))}</p>',
         "</header>",
     ]
 

@@ -37,8 +37,8 @@ from privet.report.words import (
     BASES,
     describe_promise,
     escape_name,
+    format_bound,
     format_figures,
-    format_level,
     format_limit,
     format_measured,
     format_reached,
@@ -180,7 +180,7 @@ def _list_figures(finding: Finding, before: Told | None) -> list[tuple[str, str]
 
 def _say_limit(stated: Promise | Measure) -> str:
     if isinstance(stated, Measure):
-        return f"{stated.sense} {format_level(stated)}"
+        return format_bound(stated)
     return format_limit(stated.limit)
 
 

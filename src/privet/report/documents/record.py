@@ -25,6 +25,7 @@ from privet.report.documents.document import (
     Program,
     Section,
     SignatureLines,
+    say_made,
     say_verdict,
 )
 from privet.report.words import SYMBOLS
@@ -33,7 +34,7 @@ from privet.values.visible_text import escape_controls, escape_json
 SCHEMA = Path(__file__).parent / "report.schema.json"
 """What the JSON record looks like, as JSON Schema says it."""
 
-FENCES = {"pandas": "python", "R": "r", "SQL": "sql"}
+FENCES = {"pandas": "python", "R": "r", "SQL": "sql", "TOML": "toml"}
 """What Markdown calls the languages of examples."""
 
 
@@ -61,8 +62,8 @@ def write_markdown(document: Document) -> str:
             "PRIVATE. This report tells of the private table. Keep it where the table "
             "is kept; do not send it along with a release."
         )
-    made = say("Made {time} by privet {v}.", time=document.made, v=document.version)
-    lines = [f"# {_show(document.title)}", "", f"**{_show(whose)}**", "", _show(made)]
+    made = _show(say_made(document))
+    lines = [f"# {_show(document.title)}", "", f"**{_show(whose)}**", "", made]
     sign = f"{_sign(document.verdict)} " if document.verdict else ""
     lines += ["", f"**{sign}{_show(document.headline)}**"]
     lines += ["", _show(document.beside)] if document.beside else []

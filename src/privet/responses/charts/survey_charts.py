@@ -302,8 +302,11 @@ def _draw_estimates(found: Estimates) -> Chart | None:
 
 def draw_estimate(e: Estimate) -> Chart | None:
     """One share: the likeliest value, its interval, and a wider one that is surer."""
-    usual = say("{level} interval", level=f"{100 * e.confidence:g} %")
-    sure = say("surely as often")
+    level = f"{100 * e.confidence:g} %"
+    usual, sure = (
+        say("{level} interval", level=level),
+        say("at least {share}", share=level),
+    )
     spans = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
     if e.sure is not None:
         spans.append({"what": sure, "low": e.sure[0], "high": e.sure[1]})
@@ -321,6 +324,9 @@ def draw_estimate(e: Estimate) -> Chart | None:
         ),
         say("Estimated: {share}", share=f"{100 * e.value:.1f} %"),
         say_number("From {n} answer.", "From {n} answers.", e.n),
+        say("The first holds the truth about as often as it says, the second at least.")
+        if e.sure is not None
+        else "",
     )
 
 

@@ -13,6 +13,7 @@ from itertools import chain, combinations, product
 import numpy as np
 import pytest
 
+from privet.microdata.full_domain import node_counts
 from privet.microdata.full_domain.full_domain_search import FullDomainSearch
 from privet.microdata.full_domain.lattice import Lattice, LevelledColumn, Node
 from privet.microdata.full_domain.node_counts import CountCube
@@ -330,3 +331,20 @@ def test_left_out_rows_move_the_reference() -> None:
     assert (1,) == starred.node
     left = search([column], base, asked, Suppression(1, 1.0, LEFT_OUT))[0].run()
     assert ((0,), pytest.approx(1 / 3)) == (left.node, left.cost)
+
+
+@pytest.mark.parametrize("seed", range(CASES // 3))
+def test_sparse_histograms_add_up_as_dense_ones_do(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dice = random.Random(f"sparse {seed}")
+    columns, rows, asked = random_case(dice, most=40)
+    node = tuple(dice.randrange(c.levels) for c in columns)
+    labels = [c.nodes[level] for c, level in zip(columns, node, strict=True)]
+    dense = count(columns, rows, asked.values).roll_up(labels)
+    monkeypatch.setattr(node_counts, "LARGE", 0)
+    monkeypatch.setattr(node_counts, "SPARSE", 0)
+    sparse = count(columns, rows, asked.values).roll_up(labels)
+    assert dense.hist.tolist() == sparse.hist.tolist()
+    assert dense.totals.tolist() == sparse.totals.tolist()
+    assert dense.positions.tolist() == sparse.positions.tolist()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from privet.values.contingency import packed
 
 CACHED_CELLS = 2**24
 """Numbers that groups of earlier nodes may hold in memory."""
+
+LARGE, SPARSE = 2**18, 16
+"""Histograms of so many numbers are added up by those that are not 0, where these are
+at most one in sixteen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +66,34 @@ class CountCube:
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
         return CountCube(
             self.positions[order[starts]],
-            np.add.reduceat(self.hist[order], starts, axis=0),
+            self._sum_lines(order, starts),
             np.add.reduceat(self.totals[order], starts),
         )
+
+    @cached_property
+    def _occurring(self) -> tuple[Ints, Ints] | None:
+        """Group and value wherever somebody is; None: nearly everywhere."""
+        if self.hist.size < LARGE:
+            return None
+        found = np.nonzero(self.hist)
+        return found if len(found[0]) * SPARSE <= self.hist.size else None
+
+    def _sum_lines(self, order: Ints, starts: Ints) -> Ints:
+        """Histograms of groups in this order, added up from each start to the next."""
+        if self._occurring is None:
+            return np.asarray(np.add.reduceat(self.hist[order], starts, axis=0))
+        # A million cells of a number's thousand values are empty but for a thousand.
+        line, value = self._occurring
+        group = np.empty(len(order), dtype=np.int64)
+        group[order] = np.searchsorted(starts, np.arange(len(order)), "right") - 1
+        cell, at = np.unique(
+            group[line] * self.hist.shape[1] + value, return_inverse=True
+        )
+        total = np.zeros(len(cell), dtype=np.int64)
+        np.add.at(total, at, self.hist[line, value])
+        found = np.zeros((len(starts), self.hist.shape[1]), dtype=np.int64)
+        found.reshape(-1)[cell] = total
+        return found
 
 
 def measure_widths(cube: CountCube, widths: Sequence[Floats], shares: Floats) -> Floats:

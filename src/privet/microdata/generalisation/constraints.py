@@ -52,6 +52,7 @@ from privet.microdata.privacy_models.models import (
     find_steering,
     score_groups,
 )
+from privet.microdata.skyline.audit import explain_unfit
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.evidence import find_ratio, tighten
 from privet.microdata.skyline.incremental import (
@@ -205,11 +206,8 @@ def _derive_constraint(
 
 def refuse_more_knowledge(who: object, where: str) -> None:
     """Doubts and households are for people who have one value, looked at by itself."""
-    if isinstance(who, Insider) and (who.doubts or who.households is not None):
-        key = "sure" if who.doubts else "households"
-        raise InputError(
-            f"{key} must be left out where {where}. Audit such a promise separately."
-        )
+    if isinstance(who, Insider) and (words := explain_unfit(who, where)):
+        raise InputError(words)
 
 
 def _read_point(promise: Promise) -> Point:

@@ -344,19 +344,24 @@ def _prepare_audit(
 
 
 def _refuse_more_knowledge(promise: Promise, where: str) -> None:
+    if words := explain_unfit(_require_insider(promise), where):
+        raise NoAudit(words)
+
+
+def explain_unfit(insider: Insider, where: str) -> str:
     """Doubts and households are for people who have one value, looked at by itself."""
-    insider = _require_insider(promise)
-    if insider.doubts or insider.households is not None:
-        key, why = "households", "it is not counted there who belongs together."
-        if insider.doubts:
-            key, why = (
-                "sure",
-                (
-                    "values are ruled out for certain there. Whoever rules out a number of "
-                    "them for certain is at least as sure as with doubts."
-                ),
-            )
-        raise NoAudit(f"{key} must be left out where {where}: {why}")
+    if insider.doubts:
+        return (
+            f"sure must be left out where {where}: values are ruled out for certain "
+            "there. Whoever rules out a number of them for certain is at least as sure "
+            "as with doubts."
+        )
+    if insider.households is not None:
+        return (
+            f"households must be left out where {where}: it is not counted there who "
+            "belongs together."
+        )
+    return ""
 
 
 def cap_people(number: object) -> int:

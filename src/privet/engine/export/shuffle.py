@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -45,7 +45,7 @@ def write_stream(
     """Write the file; how many rows it has."""
     column = {c.name: c for c in stream.columns}
     chosen = [c for name in writing.columns for c in _spread(column[name], writing)]
-    shown = [(c, _make_encoder(session, c, wanted, run)) for c, wanted in chosen]
+    shown = [_encode_column(session, c, wanted, run) for c, wanted in chosen]
     assert writing.times is not None
     times = column[writing.times].in_rows()
     room = session.room
@@ -73,8 +73,7 @@ def _write_batches(
     writing: WriteQuery,
     run: Run,
 ) -> int:
-    none = np.zeros(0, dtype=np.int64)
-    schema = pa.schema([(column.name, show(none).type) for column, show in shown])
+    schema = pa.schema([(c.name, show(c.numbers[:0]).type) for c, show in shown])
     done, total = 0, int(times.sum())
     with pq.ParquetWriter(
         writing.path,
@@ -154,43 +153,48 @@ def _draw_numbers(rows: int, kind: Any) -> NDArray[Any]:
     return np.frombuffer(os.urandom(rows * np.dtype(kind).itemsize), kind)
 
 
-def _make_encoder(
+def _encode_column(
     session: Session, column: StreamColumn, wanted: str, run: Run
-) -> Shown:
+) -> tuple[StreamColumn, Shown]:
     """How a column is written, as the type that is wanted or that fits all texts."""
     if not column.texts:
-        return arrow.integers
+        return column, arrow.integers
     if column.lists:
         listed = [None if t is None else json.loads(t) for t in column.texts]
         sets = pa.array(listed, pa.list_(pa.string()))
-        return lambda numbers: sets.take(arrow.integers(numbers))
+        return column, lambda numbers: sets.take(arrow.integers(numbers))
     values, typed = arrow.texts(column.texts), None
     if wanted or not column.coded:
         typed = _cast_texts(session, values, wanted, run)
     if typed is not None:
-        return lambda numbers: typed.take(arrow.integers(numbers))
-    return _encode_by_label(column.texts)
+        return column, lambda numbers: typed.take(arrow.integers(numbers))
+    return _encode_by_label(column)
 
 
-def _encode_by_label(texts: Sequence[str | None]) -> Shown:
+def _encode_by_label(column: StreamColumn) -> tuple[StreamColumn, Shown]:
     """How texts are written once, in the order of the alphabet.
 
     The order they come in may be that of how many people have them, which is private.
+    Groups get the places of their texts at once: there are fewer of them than rows.
     """
+    texts, grouped = column.texts, column.of is not None
     labels = sorted({t for t in texts if t is not None})
     place = {label: i for i, label in enumerate(labels)}
     # Texts b, none, a: labels a, b; of the numbers 0 1 2 the places are 1 -1 0.
     places = np.array([-1 if t is None else place[t] for t in texts], dtype=np.int32)
     known = arrow.texts(labels).cast(pa.string())
+    missing = None in texts
 
     def encode_texts(numbers: NDArray[Any]) -> pa.Array:
-        found = places[numbers]
-        at = arrow.integers(found.clip(min=0))
-        if len(labels) < len(texts):
+        found = numbers if grouped else places[numbers]
+        at = arrow.integers(found.clip(min=0) if missing else found)
+        if missing:
             at = arrow.mask_values(at, found < 0)
         return pa.DictionaryArray.from_arrays(at, known)
 
-    return encode_texts
+    if grouped:
+        column = replace(column, numbers=places[column.numbers])
+    return column, encode_texts
 
 
 def _look_up_numbers(

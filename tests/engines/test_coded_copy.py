@@ -14,7 +14,8 @@ import pytest
 
 import privet as pv
 from privet.engine import dictionaries
-from privet.engine.counting import coded_copy, precount
+from privet.engine.counting import coded_copy, counter, precount
+from privet.engine.counting.strategy import Limits
 from privet.engine.protocol import CountQuery
 from privet.values.contingency import Counts
 
@@ -95,6 +96,44 @@ def test_one_scan_counts_the_same(tmp_path: Path, copied: list[bool]) -> None:
     assert not copied[-1]  # it is gone once it was counted
     assert count_with_scans(path) == found == again
     assert 3000 == found.total
+
+
+@pytest.mark.usefixtures("small")
+def test_codes_are_read_from_a_key_that_is_not_sorted_here(
+    tmp_path: Path, copied: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_people(tmp_path / "people.csv")
+    # Neither arrays nor sorted keys: the database groups by codes.
+    none = Limits(cells_per_row=0, keys_at_once=0, key_bytes=2**60)
+    monkeypatch.setattr(counter, "LIMITS", none)
+    with opened(path) as table:
+        found = count(table)
+    assert any(copied)
+    assert count_with_scans(path) == found
+
+
+@pytest.mark.usefixtures("small")
+def test_several_orders_are_copied_as_codes(tmp_path: Path, copied: list[bool]) -> None:
+    path = write_people(tmp_path / "people.csv")
+    tallies = [TALLY, CountQuery(("age",), "ill"), CountQuery(("town", "ill"), "age")]
+
+    def count_several(table: pv.Table) -> list[Any]:
+        table.domains(list(COLUMNS), before=tallies)
+        return [
+            (
+                tally,
+                [k.tolist() for k in g.keys.columns()],
+                g.value.tolist(),
+                g.n.tolist(),
+            )
+            for tally, g in table.count(tallies)
+        ]
+
+    with opened(path) as table:
+        found = count_several(table)
+    assert any(copied)
+    with opened(path, where={"ill": ["none", "flu, bad", None]}) as table:
+        assert found == count_several(table)
 
 
 @pytest.mark.usefixtures("small")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -197,3 +199,27 @@ def test_rows_are_written_in_another_order_every_time(tmp_path: Path) -> None:
     expected = list(zip(*(table[c].to_pylist() for c in ("job", "ill")), strict=True))
     assert all(expected == sorted(order) for order in orders)
     assert 5 == len({tuple(order) for order in [expected, *orders]})
+
+
+def test_the_file_of_the_table_is_digested_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("job,ill\n" + "cook,flu\njudge,none\n" * 20)
+    read: list[str] = []
+    digest = hashlib.file_digest
+
+    def note(file: Any, *how: Any) -> Any:
+        read.append(file.name)
+        return digest(file, *how)
+
+    monkeypatch.setattr(hashlib, "file_digest", note)
+    with pv.read(path, quasi="job", sensitive="ill") as table:
+        release = pv.publish(table, pv.Measure(k_anonymity=5), method=pv.Mondrian())
+        vault = tmp_path / "vault"
+        release.write(tmp_path / "out", custody=vault, accept={"ill": "a test"})
+    assert 1 == read.count(str(path))  # it may be large
+    record = json.loads((vault / "custody.json").read_text(encoding="utf-8"))
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert [{"path": str(path), "sha256": expected}] == record["source"]
+    assert [expected] == record["rows_from"]["files"]

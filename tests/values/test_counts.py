@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from privet.values.contingency import (
+    JOINT_CELLS,
     MOST_KEYS,
     Counts,
     Domain,
     packed,
+    share_tables,
     sum_by_key,
+    sum_columns,
     sum_equal_rows,
+    sum_tables,
     unpacked,
 )
 from privet.values.equivalence_classes import EquivalenceClasses, group_counts
@@ -79,3 +83,27 @@ class _Numbers(Domain):
 
     def __init__(self, name: str, size: int) -> None:
         super().__init__(name, range(size))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 70_000])
+def test_tables_of_columns_are_sums_over_rows(rows: int) -> None:
+    rng = np.random.default_rng(4)
+    sizes = [74, 7, 300, 2, 41]
+    codes = [rng.integers(0, s, rows).astype(np.int16) for s in sizes]
+    n = rng.integers(0, 4, rows)
+    sets = [[0, 1], [2], [4, 3, 1]]
+    for own, found in zip(sets, sum_tables(codes, sizes, n, sets), strict=True):
+        expected = np.zeros([sizes[c] for c in own])
+        np.add.at(expected, tuple(codes[c] for c in own), n)
+        assert np.array_equal(expected, found)
+    for c, found in enumerate(sum_columns(codes, sizes, n)):
+        assert np.array_equal(np.bincount(codes[c], n, sizes[c]), found)
+
+
+def test_columns_share_tables_as_far_as_they_fit() -> None:
+    sizes = [74, 7, 300_000, 16, 2, 41, 6]
+    shared = share_tables(sizes)
+    assert list(range(7)) == sorted(c for own in shared for c in own)
+    assert [2] == shared[0]  # too large for any company
+    assert all(prod(sizes[c] for c in own) <= JOINT_CELLS for own in shared[1:])
+    assert len(shared) == 3

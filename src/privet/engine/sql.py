@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 
@@ -201,6 +202,18 @@ def packed(columns: Sequence[int], sizes: Mapping[int, int], dialect: Dialect) -
     for c, code in zip(columns[1:], others, strict=True):
         key = f"({key} * {max(sizes[c], 1)} + {code})"
     return key
+
+
+def unpacked(column: int, sizes: Mapping[int, int]) -> str:
+    """The code of one of the columns of a key, which have these sizes, in order.
+
+    >>> unpacked(3, {0: 3, 3: 4, 4: 2})
+    'CAST(key // 2 % 4 AS UTINYINT)'
+    """
+    behind = list(sizes)[list(sizes).index(column) + 1 :]
+    step = prod(max(sizes[c], 1) for c in behind)
+    size = max(sizes[column], 1)
+    return f"CAST(key // {step} % {size} AS {code_type(size)})"
 
 
 def count_sets(

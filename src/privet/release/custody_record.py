@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,12 @@ from privet.values.schema import Bins
 
 def describe_table(table: Table) -> dict[str, Any]:
     """The private table: its files, its rows, and what counted them."""
-    made = table.people_made
-    files = digest_files(table)
+    made, files = table.people_made, digest_files(table)
     return {
         "source": files,
         "rows": table.engine.rows(Run()),
         **({"people": made.to_dict()} if made else {}),
-        "rows_from": _describe_rows(table, [f["sha256"] for f in files]),
+        "rows_from": describe_source(table, files),
         "engine": {table.engine.name: table.engine.version},
     }
 
@@ -39,18 +38,25 @@ def digest_files(table: Table) -> list[dict[str, str]]:
     return [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths]
 
 
-def describe_source(table: Table) -> dict[str, Any]:
-    """What tells the rows of a table from others: files, filter and bins."""
-    return _describe_rows(table, [f["sha256"] for f in digest_files(table)])
+def list_digested(record: Mapping[str, Any]) -> Iterable[Mapping[str, str]]:
+    """The files that a custody record has digests of, where it lists them so."""
+    files = record.get("source")
+    return files if isinstance(files, list) else ()
 
 
-def _describe_rows(table: Table, digests: Sequence[str]) -> dict[str, Any]:
-    """The same of files that are digested: that takes as long as they are large."""
+def describe_source(
+    table: Table, digested: Iterable[Mapping[str, str]] = ()
+) -> dict[str, Any]:
+    """What tells the rows of a table from others: files, filter and bins.
+
+    Files that were `digested` for the same record are not read again.
+    """
+    known = {file["path"]: file["sha256"] for file in digested}
     where = table.options.get("where") or {}
     how = table.source.text.to_dict()
     return {
         **({"reading": how} if how else {}),
-        "files": sorted(digests),
+        "files": sorted(known.get(p) or digest(Path(p)) for p in table.source.paths),
         "table": table.source.table,
         "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
         "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},

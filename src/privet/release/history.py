@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,12 @@ from privet.findings import Audit, Finding, Verdict
 from privet.languages import translate
 from privet.policy import Measure, Policy, Promise
 from privet.release.atomic_folder import save
-from privet.release.custody_record import describe_bins, describe_source, now
+from privet.release.custody_record import (
+    describe_bins,
+    describe_source,
+    list_digested,
+    now,
+)
 from privet.release.joint.computable import is_computable
 from privet.release.joint.joint_results import JointQuestion, JointResult
 from privet.release.joint.joint_verdict import judge_together
@@ -136,13 +141,16 @@ class History:
             ],
         }
 
-    def build_record(self) -> dict[str, Any]:
-        """What the custody record keeps of it: how it may be told from others."""
+    def build_record(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """What the custody record keeps of it: how it may be told from others.
+
+        `own` is what the record says besides; files it digested are not read again.
+        """
         if self.outline is None or self.table is None:
             return {"history": self.to_dict()}
         return {
             "outline": self.outline.to_dict(),
-            "rows_from": describe_source(self.table),
+            "rows_from": describe_source(self.table, list_digested(own)),
             "ledger": None if self.ledger is None else str(self.ledger.folder),
             "history": self.to_dict(),
         }

@@ -143,10 +143,11 @@ def write(
     with explain_refusals(destination), make_draft(destination.folder) as made:
         draft = changed(destination, folder=made.folder)
         content, found = write_draft(parts, draft, run, key)
+        own = parts.build_record(content, found)
         record = {
             "custody": 1,
-            **parts.build_record(content, found),
-            **(history.build_record() if history else {}),
+            **own,
+            **(history.build_record(own) if history else {}),
             "manifest_sha256": digest(draft.folder / MANIFEST),
         }
         kept = {**parts.list_private_texts(), CUSTODY: as_json(record)}

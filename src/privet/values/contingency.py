@@ -245,6 +245,71 @@ def sum_by_key(
     return keys[first], np.add.reduceat(n, first) if len(first) else n
 
 
+JOINT_CELLS = 2**14
+"""Cells of a table that several columns share: as many as stay in the cache."""
+
+JOINT_ROWS = 2**16
+"""Rows that are added up together, for the same reason."""
+
+
+def share_tables(sizes: Sequence[int], most: int = JOINT_CELLS) -> list[list[int]]:
+    """Columns that are counted together, by their number, the largest first.
+
+    >>> share_tables([74, 7, 300_000, 16])
+    [[2], [0, 3, 1]]
+    """
+    shared: list[list[int]] = []
+    for at in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
+        room = (s for s in shared if prod(sizes[i] for i in [*s, at]) <= most)
+        if (first := next(room, None)) is None:
+            shared.append(first := [])
+        first.append(at)
+    return shared
+
+
+def sum_tables(
+    columns: Sequence[Codes],
+    sizes: Sequence[int],
+    n: NDArray[Any],
+    sets: Sequence[Sequence[int]],
+) -> list[NDArray[np.float64]]:
+    """The sums of numbers by some sets of columns: an array each, an axis per column.
+
+    Sums of whole numbers below 2**53 are exact, so that blocks of rows can be added up.
+
+    >>> two = np.array([0, 1, 1]), np.array([2, 0, 0])
+    >>> sum_tables(two, [2, 3], np.array([1, 5, 6]), [[0, 1]])[0]
+    array([[ 0.,  0.,  1.],
+           [11.,  0.,  0.]])
+    """
+    shapes = [tuple(sizes[c] for c in s) for s in sets]
+    found = [np.zeros(prod(shape)) for shape in shapes]
+    step = max(JOINT_ROWS, 4 * max(map(len, found), default=0))
+    for start in range(0, len(n), step):
+        rows = slice(start, start + step)
+        for i, own in enumerate(sets):
+            narrow = np.dtype(np.int32 if len(found[i]) < 2**31 else np.int64)
+            key: NDArray[Any] = columns[own[0]][rows].astype(narrow)
+            for c in own[1:]:
+                key *= sizes[c]
+                key += columns[c][rows].astype(narrow, copy=False)
+            found[i] += np.bincount(key, weights=n[rows], minlength=len(found[i]))
+    return [s.reshape(shape) for s, shape in zip(found, shapes, strict=True)]
+
+
+def sum_columns(
+    columns: Sequence[Codes], sizes: Sequence[int], n: NDArray[Any]
+) -> list[NDArray[np.float64]]:
+    """The sums of numbers by each column alone; several share one look at the rows."""
+    found: dict[int, NDArray[np.float64]] = {}
+    sets = share_tables(sizes)
+    for own, table in zip(sets, sum_tables(columns, sizes, n, sets), strict=True):
+        for axis, c in enumerate(own):
+            others = tuple(i for i in range(len(own)) if i != axis)
+            found[c] = table.sum(axis=others) if others else table
+    return [found[c] for c in range(len(columns))]
+
+
 def sum_equal_rows(
     codes: Sequence[Codes], sizes: Sequence[int], n: NDArray[np.int64]
 ) -> tuple[list[Codes], NDArray[np.int64]]:

@@ -229,7 +229,7 @@ def _multiply_out(
     most = max(int(part.max(initial=1)), -int(part.min(initial=0)))
     largest = max(most * den, int(whole.max(initial=1)) * num)
     if largest < 2**63:
-        return part * den, whole * num
+        return part if den == 1 else part * den, whole if num == 1 else whole * num
     # A limit such as 0.333333333333 against a billion rows.
     return part.astype(object) * den, whole.astype(object) * num
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -17,7 +20,12 @@ import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path
 from privet.engine.protocol import Run
-from privet.microdata.information_loss import loss_measures, released_cells
+from privet.microdata.information_loss import (
+    loss_measures,
+    released_cells,
+    row_samples,
+)
+from privet.microdata.information_loss.pair_tables import MOST_CELLS, cover_pairs
 from privet.microdata.information_loss.report import describe_utility
 from privet.microdata.recipe import Cut, Hide
 
@@ -164,7 +172,7 @@ def test_large_tables_are_sampled_and_not_counted_whole(
     with pv.read(pa.table(rows), quasi="job", sensitive="ill", target="t") as table:
         loose = pv.Promise(pv.Linker([]), pv.Ceiling("3/4"), {"ill": "yes"})
         recipe = pv.Recipe({"job": Hide(("a", "b"))})
-        monkeypatch.setattr(released_cells, "SAMPLE", 150)
+        monkeypatch.setattr(row_samples, "SAMPLE", 150)
         some = pv.publish(table, loose, recipe=recipe).utility
         monkeypatch.setattr(released_cells, "MOST_WHOLE", 100)
         large = pv.publish(table, loose, recipe=recipe).utility
@@ -176,6 +184,45 @@ def test_large_tables_are_sampled_and_not_counted_whole(
     assert any("too many rows" in note for note in large.notes)
     assert some["job"] == large["job"]
     assert some.discernibility == large.discernibility
+
+
+WAYS = [
+    {},
+    {"suppress": "0.1"},
+    {"same_cuts": True, "suppress": "0.1"},
+    {"utility": "information"},
+    {"form": "buckets"},
+]
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_figures_are_the_same_however_rows_are_added_up(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(8)
+    sizes = {"age": 30, "town": 12, "job": 5, "ill": 4, "wage": 9, "vote": 2}
+    rows = {c: draw.integers(0, s, 2_000) for c, s in sizes.items()}
+    texts = {c: v if c == "age" else v.astype(str) for c, v in rows.items()}
+    known = {"quasi": ["age", "town", "job"], "sensitive": "ill", "other": "wage"}
+    method, found = pv.Mondrian(**options), []
+    for at_once in (2**60, 0):  # pair by pair; several columns together
+        monkeypatch.setattr(released_cells, "JOINT_ROWS", at_once)
+        with pv.read(pa.table(texts), **known, target="vote") as table:
+            release = pv.publish(table, pv.Measure(k_anonymity=3), method=method)
+            found.append(release.utility.to_dict())
+    assert found[0] == found[1]
+    assert found[0]["pairs"]
+
+
+def test_every_pair_that_fits_is_in_a_shared_table() -> None:
+    sizes = {"a": 74, "b": 7, "c": 70_000, "d": 16, "e": 41, "f": 300}
+    pairs = list(combinations(sizes, 2))
+    sets = cover_pairs(pairs, sizes)
+    assert all(prod(sizes[c] for c in own) <= MOST_CELLS for own in sets)
+    for a, b in pairs:
+        fits = sizes[a] * sizes[b] <= MOST_CELLS
+        assert fits == any({a, b} <= {*own} for own in sets)
+    assert len(sets) < sum("c" not in pair for pair in pairs)
 
 
 # Doors ------------------------------------------------------------------------------

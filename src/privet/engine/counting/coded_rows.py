@@ -133,13 +133,22 @@ class CodedRows:
             extra = f"{self._weight} AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
         if self._copy is not None and not extra and self._copy.covers(tables):
-            return f"SELECT {', '.join(f'k{c}' for c in columns)} FROM {COPY}"
+            return self._copy.select(columns)
         return sql.coded(tables, people, extra, self.dialect)
 
     def select_keys(self, sets: Sequence[Order]) -> str:
         """One key per row and set of columns."""
         used = sorted({c for o in sets for c in o})
+        if self._has_copied_key(sets):
+            return f"SELECT key AS key0 FROM {COPY}"
         return sql.select_keys(sets, self.sizes, self.select(used), self.dialect)
+
+    def _has_copied_key(self, sets: Sequence[Order]) -> bool:
+        """Whether the copy of the rows has the very key that is asked for."""
+        if self._copy is None or len(sets) > 1 or not self._copy.has_key(sets[0]):
+            return False
+        tables = {c: self._dictionaries[c].table for c in sets[0]}
+        return self.is_plain and self._copy.covers(tables)
 
     def fetch_keys(
         self, sets: Sequence[Order], step: Step, only: str = ""

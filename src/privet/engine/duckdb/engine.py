@@ -55,6 +55,7 @@ from privet.engine.person_statement import (
 from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
+    CountQuery,
     CountUnit,
     NameList,
     Queries,
@@ -357,9 +358,15 @@ class DuckDB(SqlEngine):
         few = self._precount(before, run) if before else None
         if before and few is None and self._copy is not None:
             at = list(dict.fromkeys(map(self._position, (*columns, *soon))))
-            self._copy.prepare(at, self._source, recodings, run)
+            orders = [self._order_columns(t) for t in before]
+            self._copy.prepare(at, self._source, recodings, run, orders)
         found = super().domains([*columns, *soon], recodings, run)
         return {c: found[c] for c in columns}
+
+    def _order_columns(self, query: CountQuery) -> tuple[int, ...]:
+        """The columns of a query, in the order in which they are counted."""
+        by = sorted(map(self._position, query.by))
+        return *by, self._position(query.about)
 
     def _precount(self, tallies: Queries, run: Run) -> Precount | None:
         """Combinations of values as they are, where they are few.

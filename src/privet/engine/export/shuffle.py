@@ -63,7 +63,7 @@ def write_coded(
     run: Run,
 ) -> int:
     """Write the codes of all rows as the texts they stand for, each as its type."""
-    shown = [(c, _make_encoder(session, c, wanted, run)) for c, wanted in columns]
+    shown = [_encode_column(session, c, wanted, run) for c, wanted in columns]
     times, room = np.ones(len(columns[0][0].numbers), dtype=np.int64), session.room
     return session.run_guarded(lambda: _write_batches(shown, times, room, writing, run))
 
@@ -74,7 +74,7 @@ def write_stream(
     """Write the file; how many rows it has."""
     column = {c.name: c for c in stream.columns}
     chosen = [c for name in writing.columns for c in _spread(column[name], writing)]
-    shown = [(c, _make_encoder(session, c, wanted, run)) for c, wanted in chosen]
+    shown = [_encode_column(session, c, wanted, run) for c, wanted in chosen]
     assert writing.times is not None
     times = column[writing.times].in_rows()
     room = session.room
@@ -102,9 +102,11 @@ def _write_batches(
     writing: WriteQuery,
     run: Run,
 ) -> int:
-    none = np.zeros(0, dtype=np.int64)
     schema = pa.schema(
-        [pa.field(c.name, show(none).type, _has_missing(c)) for c, show in shown]
+        [
+            pa.field(c.name, show(c.numbers[:0]).type, _has_missing(c))
+            for c, show in shown
+        ]
     )
     done, total = 0, int(times.sum())
     with pq.ParquetWriter(
@@ -186,51 +188,54 @@ def _draw_numbers(rows: int, kind: Any) -> NDArray[Any]:
     return np.frombuffer(os.urandom(rows * np.dtype(kind).itemsize), kind)
 
 
-def _make_encoder(
+def _encode_column(
     session: Session, column: StreamColumn, wanted: str, run: Run
-) -> Shown:
+) -> tuple[StreamColumn, Shown]:
     """How a column is written, as the type that is wanted or that fits all texts."""
     if not column.texts:
-        return arrow.integers
+        return column, arrow.integers
     if column.lists:
         listed = [None if t is None else json.loads(t) for t in column.texts]
         sets = pa.array(listed, pa.list_(pa.string()))
-        return lambda numbers: sets.take(arrow.integers(numbers))
+        return column, lambda numbers: sets.take(arrow.integers(numbers))
     values, typed = arrow.texts(column.texts), None
     if wanted or not column.coded:
         typed = _cast_texts(session, values, wanted, run)
     if typed is not None:
-        return lambda numbers: typed.take(arrow.integers(numbers))
-    return _encode_by_label(column.texts)
+        return column, lambda numbers: typed.take(arrow.integers(numbers))
+    return _encode_by_label(column)
 
 
-def _encode_by_label(texts: Sequence[str | None]) -> Shown:
+def _encode_by_label(column: StreamColumn) -> tuple[StreamColumn, Shown]:
     """How texts are written once, in the order of the alphabet.
 
     The order they come in may be that of how many people have them, which is private.
+    Groups get the places of their texts at once: there are fewer of them than rows.
     """
+    texts, grouped = column.texts, column.of is not None
     labels = sorted({t for t in texts if t is not None})
     place = {label: i for i, label in enumerate(labels)}
     # Texts b, none, a: labels a, b; of the numbers 0 1 2 the places are 1 -1 0.
     places = np.array([-1 if t is None else place[t] for t in texts], dtype=np.int32)
     known = arrow.texts(labels).cast(pa.string())
+    missing = None in texts
 
     def encode_texts(numbers: NDArray[Any]) -> pa.Array:
-        found = places[numbers]
-        at = arrow.integers(found.clip(min=0))
-        if len(labels) < len(texts):
+        found = numbers if grouped else places[numbers]
+        at = arrow.integers(found.clip(min=0) if missing else found)
+        if missing:
             at = arrow.mask_values(at, found < 0)
         return pa.DictionaryArray.from_arrays(at, known)
 
-    return encode_texts
+    if grouped:
+        column = replace(column, numbers=places[column.numbers], texts=labels)
+    return column, encode_texts
 
 
 def _has_missing(column: StreamColumn) -> bool:
     """Whether a row may have no value; a file of none is read in less time."""
-    if not column.texts:
-        return False
-    missing = [i for i, text in enumerate(column.texts) if text is None]
-    return bool(np.isin(column.numbers, missing).any()) if missing else False
+    missing = [-1, *(i for i, text in enumerate(column.texts) if text is None)]
+    return bool(column.texts) and bool(np.isin(column.numbers, missing).any())
 
 
 def _look_up_numbers(

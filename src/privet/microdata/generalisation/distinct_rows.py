@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,9 @@ class DistinctRows:
         rows = self.rows
         if inside is not None:
             rows = rows[rows[:, inside[0]] == inside[1]]
-        weights = rows[:, -1].astype(np.float64)
         size = len(self.domains[column])
-        found = np.bincount(rows[:, column], weights=weights, minlength=size)
-        return found.astype(np.float64)
+        (found,) = contingency.sum_columns([rows[:, column]], [size], rows[:, -1])
+        return found
 
     def move_to_positions(self, positions: Sequence[Ints]) -> None:
         """Let positions stand for the codes of the first columns."""
@@ -186,9 +185,31 @@ def replace_codes(rows: NDArray[Any], positions: Sequence[Ints]) -> None:
 # Distinct rows of a partition -------------------------------------------------------
 
 
-def sum_partition_rows(
-    partition: Partition, columns: Sequence[int]
-) -> tuple[Ints, list[Ints], Ints]:
+class PartitionRows(NamedTuple):
+    """The different rows of each group over some columns, group by group."""
+
+    group: Ints
+    """The group of each; they rise."""
+    codes: list[Ints]
+    """Its codes, an array per column, by which the rows of a group rise."""
+    n: Ints
+    """How many people have it."""
+
+    def list_lines(self, groups: Ints) -> Ints:
+        """Where the rows of all groups stand, the groups in another order.
+
+        >>> rows = PartitionRows(np.array([0, 0, 0, 1, 1]), [], np.ones(5))
+        >>> rows.list_lines(np.array([1, 0]))
+        array([3, 4, 0, 1, 2])
+        """
+        many = np.bincount(self.group, minlength=len(groups))
+        begin = np.cumsum(many) - many
+        spans = many[groups]
+        shift = begin[groups] - (np.cumsum(spans) - spans)
+        return np.repeat(shift, spans) + np.arange(len(self.group))
+
+
+def sum_partition_rows(partition: Partition, columns: Sequence[int]) -> PartitionRows:
     """The group, codes and people of each different row over some columns."""
     sizes = [_count_values(partition, c) for c in columns]
     parts = []
@@ -199,7 +220,7 @@ def sum_partition_rows(
         codes = [group, *(cells[:, c].astype(np.int64) for c in columns)]
         parts.append(_sum_alike_rows(codes, sizes, cells[:, -1].astype(np.int64)))
     joined = [np.concatenate(p) for p in zip(*parts, strict=True)]
-    return joined[0], joined[1:-1], joined[-1]
+    return PartitionRows(joined[0], joined[1:-1], joined[-1])
 
 
 def _count_values(partition: Partition, column: int) -> int:

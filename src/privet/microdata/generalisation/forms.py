@@ -23,7 +23,10 @@ from privet.engine.protocol import Relabel, Spread
 from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
 from privet.languages import mark
-from privet.microdata.generalisation.distinct_rows import sum_partition_rows
+from privet.microdata.generalisation.distinct_rows import (
+    PartitionRows,
+    sum_partition_rows,
+)
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.partition import (
     Partition,
@@ -112,6 +115,8 @@ class GroupedForm:
     """What kind of values each known column has."""
     coarse: tuple[str, ...] = ()
     """The columns that show more than one value at a time."""
+    rows: PartitionRows | None = None
+    """Of generalised tables: the different rows of each group."""
 
     @property
     def table(self) -> Table:
@@ -208,13 +213,14 @@ def build_form(
 ) -> GroupedForm:
     """The tables that show a partition of a table."""
     kinds = {a.name: a.domain.kind for a in partition.attributes}
+    rows = None
     if form == BUCKETS:
         files, coarse = _bucketize(partition, table)
     else:
-        files, coarse = _generalise(partition, table, ranges)
+        files, coarse, rows = _generalise(partition, table, ranges)
     own = find_types(table)
     files = tuple(_keep_types(file, own, coarse) for file in files)
-    return GroupedForm(partition, form, files, kinds, coarse)
+    return GroupedForm(partition, form, files, kinds, coarse, rows)
 
 
 def _keep_types(file: File, own: Mapping[str, str], coarse: Sequence[str]) -> File:
@@ -225,7 +231,7 @@ def _keep_types(file: File, own: Mapping[str, str], coarse: Sequence[str]) -> Fi
 
 def _generalise(
     partition: Partition, table: Table, ranges: str
-) -> tuple[tuple[File, ...], tuple[str, ...]]:
+) -> tuple[tuple[File, ...], tuple[str, ...], PartitionRows]:
     known = len(partition.attributes)
     behind = range(known, known + len(partition.others))
     group, codes, n = sum_partition_rows(partition, list(behind))
@@ -247,7 +253,10 @@ def _generalise(
     roles = attrs.evolve(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
     shown = ReleasedAs(roles.quasi, roles.quasi)
     file = _build_file("table", columns, n, roles, table, shown, coarse=coarse)
-    return (replace(file, spread=spread),), tuple(coarse)
+    # As narrow as they are written: the codes themselves take more room.
+    beside = [columns[domain.name].numbers for domain in partition.others]
+    rows = PartitionRows(group, beside, n)
+    return (replace(file, spread=spread),), tuple(coarse), rows
 
 
 def _find_single_values(
@@ -367,9 +376,8 @@ def _build_file(
     written = own or counted or None
     names = [c for c in columns if c not in table.schema.names]
     names += [c for c in table.schema.names if c in columns]
-    stream = Stream(
-        [*(columns[c] for c in names), StreamColumn(times, (), n.astype(np.int64))]
-    )
+    people = StreamColumn(times, (), n.astype(np.int64, copy=False))
+    stream = Stream([*(columns[c] for c in names), people])
     options = {k: v for k, v in table.options.items() if k not in ("where", "people")}
     opened = open_table(
         stream.as_source("the release"), attrs.evolve(roles, weight=times), **options

@@ -295,7 +295,7 @@ class MondrianState:
             self._split_ahead()
         ahead, used = self._ahead.pop(line), self._used
         start, stop, *_, people = self.tree[line].tolist()
-        self.cells[start:stop] = self.cells[start:stop][ahead.order]
+        self.cells[start:stop] = np.take(self.cells[start:stop], ahead.order, axis=0)
         waiting = [(line, 0)]
         while waiting:
             at, own = waiting.pop()

@@ -18,8 +18,8 @@ from privet.languages import say
 from privet.microdata.information_loss.released_cells import (
     CellCounts,
     MeasuredColumn,
-    RowSample,
 )
+from privet.microdata.information_loss.row_samples import RowSample
 from privet.microdata.information_loss.value_sets import ValueSets
 from privet.values.arrays import Floats, Ints
 from privet.values.exact import percent

@@ -33,10 +33,10 @@ from privet.microdata.information_loss.held_out_accuracy import (
     cross_validate_bayes,
     explain_unfit,
 )
+from privet.microdata.information_loss.pair_tables import Pair
 from privet.microdata.information_loss.released_cells import (
     CellCounts,
     MeasuredColumn,
-    Pair,
     ReleasedCells,
     WholeRows,
     find_changed,
@@ -171,9 +171,11 @@ def spread_column(column: MeasuredColumn, counts: CellCounts) -> tuple[Floats, F
     (place,), (label,) = counts.places, counts.labels
     rows, released = int(counts.n.sum()), int(counts.released.sum())
     texts = _sum_by(label, counts.released, column.sets.count)
-    before = _sum_by(place, counts.n, column.places) / rows
+    before = counts.joint
+    if before is None:
+        before = _sum_by(place, counts.n, column.places)
     after = column.sets.spread(texts[:, None])[:, 0] / max(released, 1)
-    return before, after
+    return before / rows, after
 
 
 def _sum_by(at: Ints, n: Ints | Floats, size: int) -> Floats:
@@ -329,8 +331,10 @@ def spread_pair(
     after = _spread_pair(a, b, counts)
     if after is None:
         return None
-    before = _sum_pair(counts.places, counts.n, a.places, b.places)
-    before = before.reshape(a.places, b.places)
+    before = counts.joint
+    if before is None:
+        before = _sum_pair(counts.places, counts.n, a.places, b.places)
+        before = before.reshape(a.places, b.places)
     return before / before.sum(), after
 
 
@@ -342,7 +346,8 @@ def _spread_pair(
         joint = _sum_pair(counts.apart, counts.released, a.places, b.places)
         return _normalise(joint.reshape(a.places, b.places))
     if a.sets.count * b.places > b.sets.count * a.places:
-        turned = replace(counts, labels=counts.labels[::-1])
+        shown = None if counts.shown is None else counts.shown.T
+        turned = replace(counts, labels=counts.labels[::-1], shown=shown)
         found = _spread_first(b, a, turned)
         return None if found is None else found.T
     return _spread_first(a, b, counts)
@@ -352,11 +357,7 @@ def _spread_first(
     a: MeasuredColumn, b: MeasuredColumn, counts: CellCounts
 ) -> Floats | None:
     """Texts of the one by values of the other first; then values of both."""
-    first, second, released = *counts.labels, counts.released
-    if not released.all():
-        there = released > 0
-        first, second, released = first[there], second[there], released[there]
-    pair, n = _sum_texts(first, second, released, b.sets.count)
+    pair, n = _sum_texts(counts, b.sets.count)
     first, second = pair // b.sets.count, pair % b.sets.count
     runs = np.diff(b.sets.first_run)[second]
     size = a.sets.count * (b.places + 1)
@@ -373,12 +374,22 @@ def _spread_first(
     return _normalise(a.sets.spread(np.maximum(table, 0.0)))
 
 
-def _sum_texts(first: Ints, second: Ints, n: Ints, size: int) -> tuple[Ints, Ints]:
+def _sum_texts(counts: CellCounts, size: int) -> tuple[Ints, Ints]:
     """Rows by both texts: those that occur."""
+    if counts.shown is not None:
+        return _list_there(counts.shown.ravel())
+    first, second, n = *counts.labels, counts.released
+    if not n.all():
+        released = n > 0
+        first, second, n = first[released], second[released], n[released]
     lines = int(first.max(initial=-1)) + 1
     if lines * size > MOST_CELLS:
         return sum_by_key(_pack_pair((first, second), size), n)
-    sums = _sum_pair((first, second), n, lines, size)
+    return _list_there(_sum_pair((first, second), n, lines, size))
+
+
+def _list_there(sums: Floats) -> tuple[Ints, Ints]:
+    """Where somebody is, and how many."""
     there = np.flatnonzero(sums)
     return there, sums[there].astype(np.int64)
 

@@ -21,11 +21,20 @@ from privet.engine.protocol import CountedClasses, CountQuery, CountRequest, Run
 from privet.microdata.generalisation import domain_order
 from privet.microdata.generalisation.domain_order import OrderedDomain, parse_number
 from privet.microdata.generalisation.forms import BUCKETS
+from privet.microdata.information_loss import row_samples
+from privet.microdata.information_loss.pair_tables import Pair, sum_pairs
+from privet.microdata.information_loss.row_samples import RowSample, draw_rows
 from privet.microdata.information_loss.value_sets import ValueSets
 from privet.microdata.release import Release
 from privet.table import Table
 from privet.values.arrays import Flags, Floats, Ints
-from privet.values.contingency import Domain, find_distinct, sum_equal_rows
+from privet.values.contingency import (
+    JOINT_ROWS,
+    Domain,
+    find_distinct,
+    sum_columns,
+    sum_equal_rows,
+)
 from privet.values.equivalence_classes import EquivalenceClasses
 
 ORDERED = ("integer", "number", "date", "datetime")
@@ -34,16 +43,11 @@ ORDERED = ("integer", "number", "date", "datetime")
 MOST_WHOLE = 2_000_000
 """Tables with more rows are not counted by all columns at once."""
 
-SAMPLE = 10_000
-"""About so many rows a classifier is trained and tested on."""
-
 MOST_KEPT = 500_000
 """Columns of tables with more distinct rows are read anew for each figure, …"""
 
 NARROW = 2
 """… unless their integers take so few bytes."""
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,10 @@ class CellCounts:
     """How many released rows show it."""
     apart: tuple[Ints, ...] = ()
     """Of two columns that buckets show together: the places of released values."""
+    joint: Floats | None = None
+    """Rows by their values, an axis per column, where they were added up already."""
+    shown: Floats | None = None
+    """Released rows by their texts, the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +147,6 @@ class WholeRows:
     parted: float = 0.0
     """Bits, of all rows together, that tell who has which of a group's values: buckets
     do not."""
-
-
-@dataclass(frozen=True, eq=False)
-class RowSample:
-    """Rows as they are and as they are released, by column."""
-
-    places: Mapping[str, Ints]
-    """The place of each value."""
-    labels: Mapping[str, Ints]
-    """The released text."""
-    n: Ints
-    """How many rows each line stands for."""
-    released: Flags
-    """Whether it is released."""
-    drawn: bool = False
-    """Whether these are only some of the rows."""
 
 
 class ReleasedCells(Protocol):
@@ -332,7 +324,7 @@ class SuppressedCells:
             if self.plain.roles.weight:
                 return None
             drawn = self.plain.engine.sample_rows(
-                names, self.plain.recodings, SAMPLE, run
+                names, self.plain.recodings, row_samples.SAMPLE, run
             )
             return self._show_sample(dict(drawn.codes), drawn.n, drawn=True)
         rows = self._hold_rows(run)[0]
@@ -429,23 +421,6 @@ def _gather(counted: CountedClasses, names: Sequence[str]) -> tuple[list[Ints], 
     return [np.concatenate(c) for c in codes], np.concatenate(n)
 
 
-def draw_rows(codes: Sequence[Ints], n: Ints) -> Ints:
-    """How many rows of each combination are drawn: the same whatever their order.
-
-    A row is drawn by a hash of what it holds. Of 3 alike at a chance of 1/2 one or two
-    are drawn: 1.5 and the hash, which is from 0 to 1, rounded down.
-    """
-    total = int(n.sum())
-    if total <= SAMPLE:
-        return n
-    mixed = np.zeros(len(n), dtype=np.uint64)
-    for code in codes:
-        mixed = (mixed ^ code.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    chance = mixed / 2.0**64
-    return np.floor(n * (SAMPLE / total) + chance).astype(np.int64)
-
-
 # Groups -----------------------------------------------------------------------------
 
 
@@ -459,8 +434,10 @@ class GroupedCells:
         self._cells = self._partition.cells
         self._group = _find_groups(len(self._cells), self._partition.leaves)
         self._n = self._cells[:, -1].astype(np.int64)
-        self._released = np.where(self._group >= 0, self._n, 0)
+        whole = bool((self._group >= 0).all())
+        self._released = self._n if whole else np.where(self._group >= 0, self._n, 0)
         self._people = self._partition.leaves[:, 2].astype(np.int64)
+        self._shown = release.grouped.rows
         self._parted = parted = self._list_parted(release)
         self._at = {
             d.name: j
@@ -576,15 +553,44 @@ class GroupedCells:
 
     def count_columns(self, run: Run) -> dict[str, CellCounts]:
         """Every column alone."""
-        return {c.name: self._tell([c.name]) for c in self.columns}
+        places = [self._places(c.name) for c in self.columns]
+        sums = sum_columns(places, [c.places for c in self.columns], self._n)
+        return {
+            c.name: replace(self._tell([c.name]), joint=own)
+            for c, own in zip(self.columns, sums, strict=True)
+        }
 
     def count_pairs(
         self, pairs: Sequence[Pair], run: Run
     ) -> Iterator[tuple[Pair, CellCounts]]:
-        """Two columns at a time."""
+        """Two columns at a time; of many rows several columns are added up at once."""
+        many = len(self._n) > JOINT_ROWS and not self._parted
+        joint = self._join_values(pairs) if many else {}
+        run.check()
+        shown = self._join_texts(pairs) if many else {}
         for pair in pairs:
             run.check()
-            yield pair, self._tell(pair)
+            counts = self._tell(pair)
+            yield pair, replace(counts, joint=joint.get(pair), shown=shown.get(pair))
+
+    def _join_values(self, pairs: Sequence[Pair]) -> dict[Pair, Floats]:
+        """Rows by the values of each pair."""
+        places = {c.name: self._places(c.name) for c in self.columns}
+        return sum_pairs(
+            places, {c.name: c.places for c in self.columns}, self._n, pairs
+        )
+
+    def _join_texts(self, pairs: Sequence[Pair]) -> dict[Pair, Floats]:
+        """Released rows by the texts of pairs that groups do not tell alone."""
+        size = {c.name: c.sets.count for c in self.columns}
+        found: dict[Pair, Floats] = {}
+        for column in self._of_group:
+            own = [p for p in pairs if column in p and not {*p} <= {*self._of_group}]
+            texts = {
+                c: self._labels(c) for c in dict.fromkeys(c for p in own for c in p)
+            }
+            found |= sum_pairs(texts, size, self._released, own)
+        return found
 
     def count_whole(self, run: Run) -> WholeRows:
         """Groups and whole rows, as the file shows them."""
@@ -603,7 +609,7 @@ class GroupedCells:
             changed |= find_changed(column)[code[first]]
         people = np.bincount(look, weights=self._people).astype(np.int64)
         run.check()
-        after = self._count_rows_alike(look)
+        after = self._count_rows_alike(look, len(first))
         return WholeRows(
             people,
             people[blank],
@@ -612,11 +618,17 @@ class GroupedCells:
             after,
         )
 
-    def _count_rows_alike(self, look: Ints) -> Ints:
-        """Released rows by what their group looks like, and the values beside it."""
-        there = self._group >= 0
-        beside = [self._places(c.name)[there] for c in self.columns if not c.known]
-        return _sum_alike([look[self._group[there]], *beside], self._n[there])
+    def _count_rows_alike(self, look: Ints, looks: int) -> Ints:
+        """Released rows by what their group looks like, and the values beside it.
+
+        Those of a group were added up when it was shown: where no two groups look
+        alike they only change their order.
+        """
+        rows = self._shown
+        assert rows is not None
+        if looks < len(look):
+            return _sum_alike([look[rows.group], *rows.codes], rows.n)
+        return rows.n[rows.list_lines(np.argsort(look))]
 
     def _count_distinct_rows(self) -> Ints:
         """Rows of the table that are alike; those of the cells are distinct."""
@@ -676,9 +688,12 @@ class GroupedCells:
 
 def _find_groups(rows: int, leaves: Ints) -> Ints:
     """The group of each distinct row; -1: it is left out."""
-    found: Ints = np.full(rows, -1).astype(np.int32)
     spans = (leaves[:, 1] - leaves[:, 0]).astype(np.int64)
-    owner = np.repeat(np.arange(len(leaves)), spans)
+    number: Ints = np.arange(len(leaves)).astype(np.int32)
+    owner = np.repeat(number, spans)
+    if len(owner) == rows and (leaves[1:, 0] == leaves[:-1, 1]).all():
+        return owner
+    found: Ints = np.full(rows, -1).astype(np.int32)
     offset = np.arange(len(owner)) - np.repeat(np.cumsum(spans) - spans, spans)
     found[leaves[:, 0][owner] + offset] = owner
     return found

@@ -95,6 +95,8 @@ class GroupScores:
     def find_worst(self, smallest: bool) -> int:
         """The group with the worst number, the first of equals; exactly."""
         part = -self.part if smallest else self.part
+        if (self.whole == self.whole[0]).all():  # sizes, most often: of many groups
+            return int(np.argmax(part))
         share = part / self.whole
         top = share.max()
         near = np.flatnonzero(share >= top - NEAR * abs(top))

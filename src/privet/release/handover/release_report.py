@@ -179,11 +179,8 @@ def _find_record(
         return read_custody(kept)
     if folder is not None:
         return {}
-    history = release.history.build_record() if release.history else {}
-    return {
-        **kind.parts(release).build_record(release.manifest, release.audit),
-        **history,
-    }
+    own = kind.parts(release).build_record(release.manifest, release.audit)
+    return {**own, **(release.history.build_record(own) if release.history else {})}
 
 
 def _find_folder(release: Any) -> Path | None:

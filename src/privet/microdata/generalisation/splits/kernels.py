@@ -12,7 +12,7 @@ LeFevre, DeWitt, Ramakrishnan 2006, Mondrian.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -25,8 +25,10 @@ from privet.microdata.generalisation.splits.prefix_cuts import (
     ColumnCuts,
     CutRows,
     FetchRows,
+    OccurringPlaces,
     find_cuts,
     list_places,
+    read_table,
 )
 from privet.microdata.generalisation.splits.split_levels import finish_levels
 from privet.microdata.generalisation.splits.split_loops import Room
@@ -41,6 +43,7 @@ from privet.microdata.generalisation.splits.tallies import tally
 from privet.microdata.skyline.incremental import pack_minima
 from privet.microdata.skyline.minima_loops import MinimaTables
 from privet.values.arrays import Floats, Ints
+from privet.values.contingency import JOINT_CELLS, sum_columns
 from privet.values.jit import compile_together, import_numba, jit
 
 Sweep = tuple[ColumnCuts, FetchRows]
@@ -72,10 +75,8 @@ def survey(
 ) -> BestSplits:
     """Look at every column of a group: its best split, width and gain."""
     found = BestSplits.of(len(shape.kind))
-    rows = cells[start:stop]
-    n = rows[:, -1].astype(np.float64)  # as sums are: changed once for all columns
-    for d in range(len(shape.kind)):
-        cuts, width = _list_cuts(rows, d, n, shape, aim)
+    for d, places in _list_all_places(cells[start:stop], shape, aim):
+        cuts, (width,) = find_cuts(places, d, shape, aim)
         best = cuts.find_best()
         if not len(best.cut):
             continue
@@ -85,18 +86,34 @@ def survey(
     return found
 
 
-def _list_cuts(
+def _list_all_places(
+    rows: Cells, shape: DomainArrays, aim: SplitCriterion
+) -> Iterator[tuple[int, OccurringPlaces]]:
+    """The positions that occur in each column of one group."""
+    columns = range(len(shape.kind))
+    few = [d for d in columns if aim.target < 0 and shape.size[d] <= JOINT_CELLS]
+    sizes = [int(shape.size[d]) for d in few]
+    for d, n in zip(
+        few, sum_columns([rows[:, d] for d in few], sizes, rows[:, -1]), strict=True
+    ):
+        yield d, read_table(n.reshape(1, -1, 1))
+    if len(few) < len(columns):
+        people = rows[:, -1].astype(np.float64)  # as sums are
+        for d in columns:
+            if d not in few:
+                yield d, _list_places(rows, d, people, shape, aim)
+
+
+def _list_places(
     rows: Cells, d: int, n: Ints | Floats, shape: DomainArrays, aim: SplitCriterion
-) -> tuple[ColumnCuts, float]:
-    """Every cut of a column of one group, and how wide the column is."""
+) -> OccurringPlaces:
+    """The positions that occur in a column of one group."""
     keys = rows[:, d].astype(np.int64)
     if aim.classes > 1:
         keys *= aim.classes
     if aim.target >= 0:
         keys += rows[:, aim.target]
-    places = list_places(keys, int(shape.size[d]), n, 1, aim.classes)
-    cuts, width = find_cuts(places, d, shape, aim)
-    return cuts, float(width[0])
+    return list_places(keys, int(shape.size[d]), n, 1, aim.classes)
 
 
 def sweep(cells: Cells, start: int, stop: int, column: int, task: SplitTask) -> Sweep:
@@ -109,14 +126,16 @@ def sweep(cells: Cells, start: int, stop: int, column: int, task: SplitTask) -> 
     def fetch(j: int) -> CutRows:
         return CutRows(nobody, position, rows[:, rules.about[j]].astype(np.int64), n)
 
-    return _list_cuts(rows, column, n, shape, aim)[0], fetch
+    places = _list_places(rows, column, n, shape, aim)
+    return find_cuts(places, column, shape, aim)[0], fetch
 
 
 def part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
     """Bring the rows left of a split before the others; where those begin."""
     left = cells[start:stop, column] <= cut
     order = np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
-    cells[start:stop] = cells[start:stop][order]  # at once, lest Ctrl-C tears rows
+    # At once, lest Ctrl-C tears rows; `take` is twice as fast as an index.
+    cells[start:stop] = np.take(cells[start:stop], order, axis=0)
     return start + int(left.sum())
 
 

@@ -94,7 +94,7 @@ def list_places(
     return OccurringPlaces(where // size, where % size, counts)
 
 
-def read_table(counts: Ints) -> OccurringPlaces:
+def read_table(counts: Ints | Floats) -> OccurringPlaces:
     """The same from a table of people by group, position and class."""
     groups, size, classes = counts.shape
     flat = counts.reshape(groups * size, classes)

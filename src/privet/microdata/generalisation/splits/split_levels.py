@@ -62,7 +62,8 @@ def finish_levels(
     lines = levels.split()
     # Beliefs in a group are never above those in its parts: the last parts will do.
     levels.note_worst(lines[lines[:, COLUMN] < 0], worst)
-    cells[start:stop] = cells[start:stop][levels.order]  # lest Ctrl-C tears rows: last
+    # Last, lest Ctrl-C tears rows.
+    cells[start:stop] = np.take(cells[start:stop], levels.order, axis=0)
     lines[:, [START, STOP]] += start
     return lines
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
+from privet.engine.export import shuffle
 from privet.engine.protocol import CountQuery, Relabel, Run, WriteQuery
 
 pytestmark = pytest.mark.engines
@@ -31,6 +32,12 @@ PEOPLE = pa.table(
 )
 ARROW = "parquet-cpp-arrow"
 """Who wrote a file whose rows were held as codes; others are DuckDB's."""
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows need not be many."""
+    monkeypatch.setattr(shuffle, "LEAST_CODED", 1)
 
 
 @pytest.fixture

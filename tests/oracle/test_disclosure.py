@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from oracle.disclosure import Disclosure, Row, Step, Template, order
+from privet.microdata.suppression import group_histograms
 from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.group_histograms import GroupHistograms
 from privet.microdata.suppression.top_down_disclosure import (
     DisclosureState,
     SuppressedAttribute,
@@ -19,6 +22,17 @@ from privet.microdata.suppression.top_down_disclosure import (
 from privet.release.refine import refine
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
+
+
+@pytest.fixture(
+    autouse=True, scope="module", params=["by histograms", "by rows", "both"]
+)
+def per_row(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Histograms of groups whatever their size; never; or until they grow too large."""
+    sizes = {"by histograms": 10**9, "by rows": 0, "both": 40}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(group_histograms, "PER_ROW", sizes[request.param])
+        yield request.param
 
 
 def random_case(dice: random.Random, *, ordered: bool) -> Disclosure:
@@ -165,3 +179,29 @@ def test_greedy_equals_its_definition(seed: int, maximal: bool, ordered: bool) -
             assert expected.score == pytest.approx(actual.score, abs=1e-9)
             assert sorted(expected.confidences) == sorted(actual.confidences)
         assert every_state_holds(case, slow)
+
+
+def test_only_the_rows_of_the_smaller_parts_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 64 rows, 8 with each value: all are counted once, then those 8."""
+    monkeypatch.setattr(group_histograms, "PER_ROW", 100)
+    rng = np.random.default_rng(2)
+    codes = [np.arange(64) % 8, np.arange(64) // 8]
+    total = rng.integers(5, 9, 64)
+    cube = Cube(
+        [0, 1], codes, np.zeros(64), total, (total > 5)[:, None], [[Ceiling("1/2")]]
+    )
+    counted = list[int]()
+    count = GroupHistograms._count
+
+    def look_on(self: GroupHistograms, groups: Any) -> Any:
+        counted.append(int((groups.stop - groups.start).sum()))
+        return count(self, groups)
+
+    monkeypatch.setattr(GroupHistograms, "_count", look_on)
+    wanted = [np.ones(8, dtype=bool)] * 2
+    cube.look_ahead(cube.view(), wanted, [False, False])
+    for attribute, code in [(0, 3), (1, 2), (0, 5)]:
+        cube.look_ahead(cube.split(attribute, code, code), wanted, [False, False])
+    assert [64, 8, 8, 8] == counted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from oracle.disclosure import Disclosure, Template, order
+from privet.microdata.suppression import sparse_cube
 from privet.microdata.suppression.protected_counts import ProtectedPeople
 from privet.microdata.suppression.sparse_cube import SparseCube
 from privet.microdata.suppression.sweeps import SweepState
@@ -22,6 +24,14 @@ from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
 
 SETS = [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c"), ("c",), ("a", "f")]
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, 10**9])
+def per_row(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Cells of a cube are counted one way, and the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_cube, "PER_ROW", request.param)
+        yield
 
 
 @dataclass(frozen=True)

@@ -441,10 +441,12 @@ class DuckDB(SqlEngine):
         """
         plain = [self._position(c) for c in writing.columns if c not in recodings]
         types = {self._columns[c].name: self._types[c] for c in plain}
-        alike = (
-            any(map(self._source.is_text, plain)) or not {*types.values()} <= AS_TEXT
+        apart = {*types.values()} <= AS_TEXT and not any(
+            map(self._source.is_text, plain)
         )
-        if not is_coded(writing) or alike or not self._dictionaries.are_made(plain):
+        if not apart or not self._dictionaries.are_made(plain):
+            return None
+        if not is_coded(writing, self.rows(run)):
             return None
         held = self.hold_rows(writing.columns, CountUnit(), recodings, run)
         if held is None:

@@ -43,11 +43,15 @@ def is_streamed(writing: WriteQuery) -> bool:
     return writing.times is not None and writing.format == "parquet"
 
 
-def is_coded(writing: WriteQuery) -> bool:
-    """Whether rows may be written by their codes: each once, to a file with types."""
+def is_coded(writing: WriteQuery, rows: int) -> bool:
+    """Whether so many rows are written by their codes: each once, to a typed file."""
     merged = writing.weight or writing.times or writing.only or writing.distinct
-    return writing.format == "parquet" and not merged and not writing.spread
+    plain = writing.format == "parquet" and not merged and not writing.spread
+    return plain and rows >= LEAST_CODED
 
+
+LEAST_CODED = 20_000
+"""Fewer rows are sorted in no time."""
 
 AS_TEXT = {"VARCHAR", "BOOLEAN", "DATE"} | {
     f"{u}{size}INT" for u in ("", "U") for size in ("TINY", "SMALL", "BIG")
@@ -217,7 +221,7 @@ def _encode_by_label(column: StreamColumn) -> tuple[StreamColumn, Shown]:
     place = {label: i for i, label in enumerate(labels)}
     # Texts b, none, a: labels a, b; of the numbers 0 1 2 the places are 1 -1 0.
     places = np.array([-1 if t is None else place[t] for t in texts], dtype=np.int32)
-    known = arrow.texts(labels).cast(pa.string())
+    known = _shorten_offsets(arrow.texts(labels))
     missing = None in texts
 
     def encode_texts(numbers: NDArray[Any]) -> pa.Array:
@@ -228,8 +232,18 @@ def _encode_by_label(column: StreamColumn) -> tuple[StreamColumn, Shown]:
         return pa.DictionaryArray.from_arrays(at, known)
 
     if grouped:
-        column = replace(column, numbers=places[column.numbers], texts=labels)
+        named = [*labels, None]
+        column = replace(column, numbers=places[column.numbers], texts=named)
     return column, encode_texts
+
+
+def _shorten_offsets(texts: pa.Array) -> pa.Array:
+    """The usual type of texts; a cast would first import all that Arrow computes."""
+    valid, ends, letters = texts.buffers()
+    if letters.size >= 2**31:
+        return texts
+    short = pa.py_buffer(np.frombuffer(ends, np.int64).astype(np.int32))
+    return pa.Array.from_buffers(pa.string(), len(texts), [valid, short, letters])
 
 
 def _has_missing(column: StreamColumn) -> bool:

@@ -26,6 +26,7 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
+from privet.microdata.suppression.group_histograms import GroupHistograms
 from privet.microdata.suppression.kernels import (
     ConfidenceLimits,
     CubeGroups,
@@ -55,6 +56,9 @@ class ConfAfterDisclosure:
 
 class Cube:
     """The equivalence classes of one quasi-identifier while values are disclosed."""
+
+    _histograms: GroupHistograms | None = None
+    _split = False
 
     def __init__(
         self,
@@ -100,8 +104,7 @@ class Cube:
             found = _find_highest(groups.counts[:, r + 1], groups.counts[:, 0])
             if Fraction(*found) > Fraction(part, whole):
                 self._worst[r] = found
-        # Parts of a group without any protected value have none either: drop it.
-        return groups.take(groups.counts[:, 1:].any(axis=1))
+        return groups.take(_find_harmful(groups))
 
     # Looking ahead ------------------------------------------------------------------
 
@@ -126,7 +129,14 @@ class Cube:
         if len(groups.start) == 0:
             return own
         asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
-        if asked:
+        held = self._hold_histograms(groups, wanted, ordered)
+        if held is not None:
+            for a in asked:
+                cells = held.list_cells(a, wanted[a])
+                kernels.try_values(
+                    cells, groups, self._limits, own[a].confidence, own[a].broken
+                )
+        elif asked:
             every = kernels.ValuesToTry(np.array(asked), offset, np.concatenate(wanted))
             kernels.look_ahead(
                 self._rows,
@@ -143,6 +153,17 @@ class Cube:
                 _try_cuts(cells, groups, self._limits, own[a])
         return own
 
+    def _hold_histograms(
+        self, groups: CubeGroups, wanted: Sequence[Flags], ordered: Sequence[bool]
+    ) -> GroupHistograms | None:
+        """The histograms of some groups, begun with all of them; None: of no use."""
+        held = self._histograms
+        if held is None and groups is self._groups and not self._split:
+            sizes = [0 if o else len(w) for w, o in zip(wanted, ordered, strict=True)]
+            if GroupHistograms.fit(sizes, self._rows, len(groups.start)):
+                self._histograms = held = GroupHistograms(sizes, self._rows, groups)
+        return held if held is not None and held.knows(groups) else None
+
     # Moving -------------------------------------------------------------------------
 
     def split(self, attribute: int, low: int, high: int) -> CubeGroups:
@@ -150,16 +171,33 @@ class Cube:
 
         What became of the groups that were split is returned, unless it is harmless.
         """
-        at, groups = self.attributes.index(attribute), self._groups
-        moved = kernels.split(at, low, high, self._rows, groups)
-        touched = moved.rows > 0
-        before, taken = groups.take(touched), moved.counts[touched]
+        at, groups, self._split = self.attributes.index(attribute), self._groups, True
+        if self._histograms is not None and not self._histograms.has_room():
+            self._histograms = None
+        looked = self._find_parted(at, low, high)
+        moved = kernels.split(at, low, high, self._rows, groups.take(looked))
+        parted = moved.rows > 0
+        touched = np.zeros(len(groups.start), dtype=bool)
+        touched[looked[parted]] = True
+        before, taken = groups.take(touched), moved.counts[parted]
         # Rows from start to middle stay, those from middle to stop went.
-        middle = before.stop - moved.rows[touched]
-        old = CubeGroups(before.start, middle, before.counts - taken)
-        parts = self._judge_groups(old.join(CubeGroups(middle, before.stop, taken)))
+        middle = before.stop - moved.rows[parted]
+        outside = CubeGroups(before.start, middle, before.counts - taken)
+        inside = CubeGroups(middle, before.stop, taken)
+        parts = self._judge_groups(outside.join(inside))
+        if self._histograms is not None:
+            self._histograms.split(touched, outside, inside)
+            kept = _find_harmful(outside.join(inside))
+            self._histograms.keep(len(middle), kept, parts.start)
         self._groups = groups.take(~touched).join(parts)
         return parts
+
+    def _find_parted(self, at: int, low: int, high: int) -> Ints:
+        """Groups that a split may part: those that are known to be, or all."""
+        if self._histograms is None or not self._histograms.counts(at):
+            return np.arange(len(self._groups.start))
+        people = self._groups.counts[:, 0]
+        return self._histograms.find_parted(at, low, high, people)
 
 
 def group_rows(
@@ -178,11 +216,17 @@ def group_rows(
 
 
 def _stack_codes(codes: Sequence[Ints], rows: int) -> Codes:
-    """Codes as one table, a row each."""
-    table = np.empty((rows, len(codes)), dtype=np.int32)
+    """Codes as one table, a row each; narrow, and column by column in memory."""
+    most = max((int(c.max(initial=0)) for c in codes), default=0)
+    table: Codes = np.empty((rows, len(codes)), np.min_scalar_type(most), order="F")
     for a, column in enumerate(codes):
         table[:, a] = column
     return table
+
+
+def _find_harmful(groups: CubeGroups) -> Flags:
+    """Which groups have protected values; parts of others have none either."""
+    return np.asarray(groups.counts[:, 1:].any(axis=1))
 
 
 def _find_highest(part: Ints, whole: Ints) -> tuple[int, int]:

@@ -158,10 +158,18 @@ class GatheredRows:
         return cls(
             groups,
             local,
-            rows.codes.take(at, axis=0),
+            _take_rows(rows.codes, at),
             counts[:, 0].astype(np.float64),
             tuple((i, n[i].astype(np.float64)) for i, n in some),
         )
+
+
+def _take_rows(codes: Codes, at: Ints) -> Codes:
+    """The codes of some rows, column by column, as they are in memory."""
+    taken: Codes = np.empty((len(at), codes.shape[1]), dtype=codes.dtype, order="F")
+    for a, column in enumerate(codes.T):
+        taken[:, a] = column.take(at)
+    return taken
 
 
 @dataclass(frozen=True)
@@ -230,16 +238,17 @@ def look_ahead(
     for a in asked.attributes.tolist():
         own = slice(asked.offset[a], asked.offset[a + 1])
         found = count_value_cells(seen, a, asked.wanted[own])
-        _try_values(found, groups, limits, confidence[:, own], broken[own])
+        try_values(found, groups, limits, confidence[:, own], broken[own])
 
 
-def _try_values(
+def try_values(
     found: ValueCells,
     groups: CubeGroups,
     limits: ConfidenceLimits,
     confidence: Floats,
     broken: Flags,
 ) -> None:
+    """Conf_x for the values of one attribute, by its cells in some groups."""
     # Arrays have an entry per cell: the value is inside, the rest of its group outside.
     rest = groups.counts[found.group, 0] - found.total
     for r, part in enumerate(found.having):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from privet.microdata.suppression.count_cube import sum_running
-from privet.values.arrays import Flags, Ints
+from privet.values.arrays import Flags, Floats, Ints
 
 DENSE = 16
 """Keys have each their place while there are so many places per key."""
@@ -73,7 +73,7 @@ def number_keys(key: Ints, size: int | None) -> tuple[Ints, Ints]:
     return number[key], found
 
 
-def sum_by_key(key: Ints, n: Ints, size: int) -> Ints:
+def sum_by_key(key: Ints, n: Ints | Floats, size: int) -> Ints:
     """Sums per key; floats add integers below 2**53 exactly."""
     sums: Ints = np.bincount(key, weights=n, minlength=size).astype(np.int64)
     return sums

@@ -37,6 +37,9 @@ from privet.values import exact
 from privet.values.arrays import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling, largest_fraction_within
 
+PER_ROW = 4
+"""All cells have a place while there are at most so many for each row."""
+
 FEW = 0.8
 """Rows are copied without the dropped ones once no more than this share is left."""
 
@@ -86,7 +89,8 @@ class SparseCube:
         self.attributes = tuple(attributes)
         self.limits = [tuple(of_rule) for of_rule in limits]
         self._codes: list[Codes] = [np.asarray(c, dtype=np.int32) for c in codes]
-        self._total = np.asarray(total, dtype=np.int64)
+        # As floats, which is how numpy sums by key: exact below 2**53.
+        self._total = np.asarray(total, dtype=np.float64)
         self._protected = list(protected)
         people = int(self._total.sum())
         self._bounds = [find_bound(of_rule, people) for of_rule in self.limits]
@@ -157,10 +161,26 @@ class SparseCube:
 
     def _count_cells(self, attribute: int, place: Ints, several: int) -> PartCells:
         """The parts of groups with each candidate; `place` is that of each value."""
-        every = place[self._codes[self.attributes.index(attribute)]]
-        at = np.flatnonzero(every >= 0)
+        code = self._codes[self.attributes.index(attribute)]
         groups = len(self._size)
-        key, found = number_keys(every[at] * groups + self._group[at], several * groups)
+        size = several * groups
+        if size + groups > PER_ROW * self.rows:
+            return self._count_few_cells(place[code], size)
+        # Rows of no candidate come behind all others: of 2 candidates and 3 groups,
+        # group 1 has the keys 1 and 4, and 7 for the rest.
+        key = np.where(place >= 0, place, several).take(code) * groups
+        key += self._group
+        people = np.bincount(key, weights=self._total, minlength=size + groups)
+        found = np.flatnonzero(people[:size])
+        number = np.full(size + groups, -1, dtype=np.int64)
+        number[found] = np.arange(len(found))
+        total = people[found].astype(np.int64)
+        return PartCells(found // groups, found % groups, total, number.take(key))
+
+    def _count_few_cells(self, every: Ints, size: int) -> PartCells:
+        """The same where few of so many cells occur, by each row's candidate."""
+        at, groups = np.flatnonzero(every >= 0), len(self._size)
+        key, found = number_keys(every[at] * groups + self._group[at], size)
         of = np.full(self.rows, -1, dtype=np.int64)
         of[at] = key
         total = sum_by_key(key, self._total[at], len(found))

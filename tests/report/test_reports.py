@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import stat
+import subprocess
+import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -259,6 +261,40 @@ def test_without_the_extra_charts_are_left_out_and_it_says_so(
         chart_style.can_draw.cache_clear()
     assert "<svg" not in text
     assert "they need the extra &#x27;report&#x27;" in text
+
+
+def test_no_page_needs_altair(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    assert "<svg" in write(made, "altair.html", custody=made / "vault")
+
+
+WAKING = """
+import os, sys
+import privet as pv
+ledger = pv.Ledger.create(sys.argv[1])
+threads = lambda: len(os.listdir("/proc/self/task"))
+first = threads()
+ledger.report(f"{sys.argv[1]}.json")
+assert first == threads() and "vl_convert" not in sys.modules
+from privet.report.chart_style import wake_renderer
+wake_renderer()
+assert first < threads()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_the_renderer_starts_beside_other_work_and_is_left_at_any_time(
+    tmp_path: Path,
+) -> None:
+    """It starts in a thread of its own, which nobody waits for, not even at the end."""
+    done = subprocess.run(
+        [sys.executable, "-c", WAKING, str(tmp_path / "ledger")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 # Canaries ---------------------------------------------------------------------------

@@ -17,10 +17,11 @@ import pandas as pd
 import pytest
 
 import privet as pv
+from privet.languages import speak
 from privet.release.kinds import close_release
 from privet.report import chart_style
 from privet.report.documents.record import load_schema
-from report.releases import KINDS, WHY, make_release, read_loans
+from report.releases import KINDS, KNOWING, WHY, make_release, read_loans
 
 SCHEMA = jsonschema.Draft202012Validator(load_schema())
 MOST_BYTES = 2 * 2**20
@@ -195,6 +196,28 @@ def test_an_audit_is_told_verdict_first_with_its_limit(tmp_path: Path) -> None:
     assert "4 of 5 rows" in text
     assert "[[promise]]" in text
     assert "Sign-off" in text
+
+
+@pytest.mark.parametrize(
+    ("language", "covered", "limit"),
+    [
+        ("en", "no promise covers bankruptcy", "at least 3"),
+        ("de", "keine Zusage deckt bankruptcy ab", "mindestens 3"),
+        ("fr", "aucune promesse ne couvre bankruptcy", "au moins 3"),
+        ("es", "ninguna promesa cubre bankruptcy", "al menos 3"),
+    ],
+)
+def test_headings_and_limits_are_in_the_language_of_the_report(
+    tmp_path: Path, language: str, covered: str, limit: str
+) -> None:
+    with read_loans() as loans:
+        found = pv.audit(loans, [KNOWING, pv.Measure(k_anonymity=3)])
+    page = found.report(tmp_path / "a.md", language=language).read_text("utf-8")
+    assert f" {covered}\n" in page
+    assert f": {limit}\n" in page
+    with speak(language):
+        assert covered in found.explain()
+        assert covered in found._repr_html_()
 
 
 def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:

@@ -37,11 +37,12 @@ from privet.report.words import (
     BASES,
     describe_promise,
     escape_name,
+    format_bound,
     format_figures,
-    format_level,
     format_limit,
     format_measured,
     format_reached,
+    say_name,
 )
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
@@ -153,7 +154,7 @@ def _name_picture(before: Told) -> str:
 
 def _judge(finding: Finding, told: Told, before: Told | None) -> Judgement:
     return Judgement(
-        name=escape_name(told["promise"]),
+        name=say_name(told),
         verdict=told["verdict"],
         figures=_list_figures(finding, before),
         witnesses=_list_witnesses(told, before),
@@ -180,7 +181,7 @@ def _list_figures(finding: Finding, before: Told | None) -> list[tuple[str, str]
 
 def _say_limit(stated: Promise | Measure) -> str:
     if isinstance(stated, Measure):
-        return f"{stated.sense} {format_level(stated)}"
+        return format_bound(stated)
     return format_limit(stated.limit)
 
 

@@ -103,6 +103,11 @@ def find_exhibit(value: object) -> Exhibit:
     raise InputError(f"{type(value).__name__} has no chart.")
 
 
+def draw_value(value: object, which: str) -> Chart | None:
+    """One of its charts, for a page; None if there is nothing to show."""
+    return find_exhibit(value).find_chart(which)(value)
+
+
 class Displayed:
     """A value that shows itself."""
 

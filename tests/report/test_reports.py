@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import stat
+import subprocess
+import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +22,7 @@ from privet.release.kinds import close_release
 from privet.report import chart_style
 from privet.report.documents.document import say_verdict
 from privet.report.documents.record import load_schema
-from report.releases import KINDS, WHY, make_release, read_loans
+from report.releases import KINDS, KNOWING, WHY, make_release, read_loans
 
 SCHEMA = jsonschema.Draft202012Validator(load_schema())
 MOST_BYTES = 2 * 2**20
@@ -236,6 +238,28 @@ def test_a_release_shows_its_verdict_in_each_language(
     assert (f"✓ {safe}," in shown) != isinstance(release, pv.Responses)
 
 
+@pytest.mark.parametrize(
+    ("language", "covered", "limit"),
+    [
+        ("en", "no promise covers bankruptcy", "at least 3"),
+        ("de", "keine Zusage deckt bankruptcy ab", "mindestens 3"),
+        ("fr", "aucune promesse ne couvre bankruptcy", "au moins 3"),
+        ("es", "ninguna promesa cubre bankruptcy", "al menos 3"),
+    ],
+)
+def test_headings_and_limits_are_in_the_language_of_the_report(
+    tmp_path: Path, language: str, covered: str, limit: str
+) -> None:
+    with read_loans() as loans:
+        found = pv.audit(loans, [KNOWING, pv.Measure(k_anonymity=3)])
+    page = found.report(tmp_path / "a.md", language=language).read_text("utf-8")
+    assert f" {covered}\n" in page
+    assert f": {limit}\n" in page
+    with speak(language):
+        assert covered in found.explain()
+        assert covered in found._repr_html_()
+
+
 def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:
     with read_loans() as loans:
         found = pv.compare(loans, [KNOWN], methods=["mondrian"])
@@ -300,6 +324,40 @@ def test_without_the_extra_charts_are_left_out_and_it_says_so(
         chart_style.can_draw.cache_clear()
     assert "<svg" not in text
     assert "they need the extra &#x27;report&#x27;" in text
+
+
+def test_no_page_needs_altair(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    assert "<svg" in write(made, "altair.html", custody=made / "vault")
+
+
+WAKING = """
+import os, sys
+import privet as pv
+ledger = pv.Ledger.create(sys.argv[1])
+threads = lambda: len(os.listdir("/proc/self/task"))
+first = threads()
+ledger.report(f"{sys.argv[1]}.json")
+assert first == threads() and "vl_convert" not in sys.modules
+from privet.report.chart_style import wake_renderer
+wake_renderer()
+assert first < threads()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
+def test_the_renderer_starts_beside_other_work_and_is_left_at_any_time(
+    tmp_path: Path,
+) -> None:
+    """It starts in a thread of its own, which nobody waits for, not even at the end."""
+    done = subprocess.run(
+        [sys.executable, "-c", WAKING, str(tmp_path / "ledger")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 # Canaries ---------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from privet.classifier.transforms.safety_transform import (
     bayesian_promises,
 )
 from privet.classifier.transforms.zero_counts import say_kept
+from privet.display import draw_value
 from privet.findings import Audit, Basis, Finding, Verdict
 from privet.languages import mark, say, say_number, translate
 from privet.policy import Promise
@@ -527,7 +528,7 @@ def _say_inverter(release: ClassifierRelease) -> list[str]:
 
 def _picture_amplification(release: ClassifierRelease) -> Picture:
     title = say("How much each attribute moves a belief, before and after.")
-    return Picture(title, lambda: release.chart("amplification"))
+    return Picture(title, lambda: draw_value(release, "amplification"))
 
 
 def write_examples(manifest: Mapping[str, Any]) -> list[Program]:

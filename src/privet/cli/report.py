@@ -97,7 +97,11 @@ def report(
     and one is broken, 2 wrong use, 3 written, and one is undecided, or a column is not
     covered.
     """
-    from privet.release.handover.report_file import choose_form, refuse_existing
+    from privet.release.handover.report_file import (
+        choose_form,
+        refuse_existing,
+        wake_for,
+    )
 
     place = Path(output).expanduser()
     chosen = choose_form(place, form)
@@ -105,6 +109,7 @@ def report(
     described = chosen in ("croissant", "dcat")
     if state and not described:
         raise click.UsageError("--state goes with --format croissant and dcat.")
+    wake_for(chosen, public=public)
     how: dict[str, Any] = {"form": chosen, "public": public, "replace": replace}
     how |= {"state": _parse_state(state)} if described else {}
     told = _hand_over(asked, place, policy, custody, ledger, **how)

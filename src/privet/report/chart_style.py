@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from html import escape
@@ -325,6 +326,17 @@ def as_spec(chart: Chart) -> dict[str, Any]:
     """A chart as plain Vega-Lite."""
     found: dict[str, Any] = chart.to_dict()
     return found
+
+
+@cache
+def wake_renderer() -> None:
+    """Let what draws start beside other work; that takes as long as drawing a page.
+
+    To put a chart into HTML makes its thread, and does not wait for it.
+    """
+    if can_draw():
+        with suppress(Exception):  # what is wrong is said when something is drawn
+            _import_converter().vega_to_html({}, bundle=False)
 
 
 def render_svg(chart: Chart) -> str:

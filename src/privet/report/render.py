@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from privet.findings import Verdict
 from privet.languages import mark, say, translate
-from privet.report.words import SYMBOLS, escape_name, name_verdict, numbered
+from privet.report.words import (
+    SYMBOLS,
+    escape_name,
+    name_verdict,
+    numbered,
+    say_name,
+)
 from privet.values.visible_text import escape_controls
 
 if TYPE_CHECKING:
@@ -88,13 +94,13 @@ def list_history(history: Summary) -> list[str]:
     for f in history["findings"]:
         said = translate(f["note"] or f["words"])
         told = f"{name_verdict(f['verdict']).lower()}. {said}".strip()
-        lines.append(f"{escape_name(f['promise'])}: {told}")
+        lines.append(f"{say_name(f)}: {told}")
     return lines
 
 
 def finding_as_text(finding: Summary) -> str:
     """One finding, its name first."""
-    head = f"{_format_verdict(finding)}  {escape_name(finding['promise'])}"
+    head = f"{_format_verdict(finding)}  {say_name(finding)}"
     return "\n".join([head, *(f"  {line}" for line in _list_lines(finding))])
 
 
@@ -140,7 +146,7 @@ def finding_as_rich(finding: Summary) -> RenderableType:
     colour = COLOURS.get(finding["verdict"], "dim")
     head = Text.assemble(
         (_format_verdict(finding), f"bold {colour}"),
-        (f"  {escape_name(finding['promise'])}", "bold"),
+        (f"  {say_name(finding)}", "bold"),
     )
     return Group(head, *(Padding(Text(t), (0, 0, 0, 2)) for t in _list_lines(finding)))
 
@@ -230,7 +236,7 @@ def _render_row(finding: Summary) -> str:
     edge = f"border-left:4px solid {colour};" if colour else ""
     cells = (
         (f"{edge}white-space:nowrap", escape(_format_verdict(finding))),
-        ("", escape(escape_name(finding["promise"]))),
+        ("", escape(say_name(finding))),
         ("", "<br>".join(escape(line) for line in _list_lines(finding))),
     )
     inside = "".join(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.languages import (
@@ -384,6 +384,24 @@ def format_level(measure: Measure) -> str:
 
 
 # The limit and what was found -------------------------------------------------------
+
+
+def say_name(finding: Mapping[str, Any]) -> str:
+    """What a finding is called: a promise as it was named, what none covers in words.
+
+    >>> say_name({"verdict": "not covered", "promise": "", "about": "illness"})
+    'no promise covers illness'
+    """
+    column = finding.get("about")
+    if finding["verdict"] != Verdict.NOT_COVERED or not isinstance(column, str):
+        return escape_name(finding["promise"])
+    if finding["promise"] == INVERSION:
+        return say("no promise covers inversion")
+    return say("no promise covers {column}", column=escape_name(column))
+
+
+INVERSION = Uncovered("", "inversion").name
+"""What a finding is called in records where nobody promised anything of inversion."""
 
 
 def format_reached(finding: Finding) -> str:

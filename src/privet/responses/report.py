@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
+from privet.display import draw_value
 from privet.errors import PrivacyWarning
 from privet.findings import Audit, Finding
 from privet.languages import (
@@ -583,7 +584,7 @@ def describe_work(release: Responses, record: Mapping[str, Any]) -> list[Section
         parts.append(Listing([translate(str(record["draws"]))]))
     if secret:
         title = say("How often each answer stays as it was.")
-        parts.append(Picture(title, lambda: release.chart("disguise")))
+        parts.append(Picture(title, lambda: draw_value(release, "disguise")))
     return [Section("work", say("What was done, and what it cost"), parts)]
 
 

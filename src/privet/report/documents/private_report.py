@@ -42,6 +42,7 @@ from privet.report.words import (
     format_limit,
     format_measured,
     format_reached,
+    say_name,
 )
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
@@ -153,7 +154,7 @@ def _name_picture(before: Told) -> str:
 
 def _judge(finding: Finding, told: Told, before: Told | None) -> Judgement:
     return Judgement(
-        name=escape_name(told["promise"]),
+        name=say_name(told),
         verdict=told["verdict"],
         figures=_list_figures(finding, before),
         witnesses=_list_witnesses(told, before),

@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from privet.engine.protocol import limit_time
-from privet.release.refine import RefinementProgress, refine
+from privet.release.refine import RefinementProgress, find_end, refine
 
 
 class Counting:
@@ -128,3 +128,11 @@ def test_a_long_search_foresees_its_end() -> None:
     assert all(s is not None for s in seconds[1:])
     assert seconds[-1] is not None
     assert seconds[-1] < 0.3
+
+
+def test_a_tenth_of_the_time_is_left_for_what_follows() -> None:
+    """Before the search there was hardly anything, so that nothing would be."""
+    with limit_time(100):
+        end = find_end(None)
+    assert end is not None
+    assert 85 < end - time.monotonic() <= 90

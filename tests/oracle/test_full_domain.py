@@ -348,3 +348,20 @@ def test_sparse_histograms_add_up_as_dense_ones_do(
     assert dense.hist.tolist() == sparse.hist.tolist()
     assert dense.totals.tolist() == sparse.totals.tolist()
     assert dense.positions.tolist() == sparse.positions.tolist()
+
+
+def test_the_clock_is_looked_at_where_nodes_are_only_passed_over() -> None:
+    """Of 4,096 nodes a handful is judged; the others take their time, too."""
+    nodes = np.array([[i // 2**level for i in range(128)] for level in range(8)])
+    columns = [LevelledColumn(str(c), nodes.astype(np.int32), 1) for c in range(4)]
+    rows = [((i, i, i, i), i % 2) for i in range(128)]
+    cube = count(columns, rows, 2)
+    lattice = Lattice(columns, [cube.count_margin(c, 128) for c in range(4)])
+    judge = Judge(Asked(k=65), cube.hist.sum(axis=0))
+    asked = Suppression(0, 1.0, STARRED)
+    search = FullDomainSearch(cube, lattice, PoolSearch(judge, asked), asked)
+    seen: list[int] = []
+    found = search.run(lambda judged, *_: bool(seen.append(judged)))
+    assert found.optimal
+    assert len(seen) >= 4096 // 256 > found.judged // 2
+    assert len(seen) > found.judged

@@ -84,8 +84,9 @@ Asked = str | Iterable[str] | Mapping[str, Any] | None
 def choose_candidates(methods: Asked, suppress: Number = 0) -> tuple[Candidate, ...]:
     """The methods that were asked for; all of them unless somebody asks."""
     known = {c.name: c for c in CANDIDATES}
-    given: Asked = known if methods is None else methods
-    names = [given] if isinstance(given, str) else list(given)
+    if methods is None:
+        methods = [*known]
+    names = [methods] if isinstance(methods, str) else list(methods)
     if not names:
         raise InputError("methods must be one at least; got none.")
     if isinstance(methods, Mapping):

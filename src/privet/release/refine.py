@@ -132,9 +132,15 @@ class _Outlook:
         return RefinementProgress(moves, doing, worst, left, share, seconds)
 
 
+SPARE = 0.1
+"""The share of a time limit that is left for what follows a search, at least."""
+
+
 def find_end(max_seconds: float | None) -> float | None:
     """When to stop; None: when nothing is left."""
     limit = LIMIT.get()
     ends = [] if max_seconds is None else [monotonic() + max_seconds]
-    ends += [limit.search_end] if limit else []
+    if limit:
+        least = (limit.end - limit.began) * SPARE
+        ends.append(min(limit.search_end, limit.end - least))
     return min(ends, default=None)

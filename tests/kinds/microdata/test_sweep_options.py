@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from math import log
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -127,6 +128,26 @@ def test_hierarchies_are_made_and_refused() -> None:
     missing = pv.TopDownDisclosure(hierarchies={"sex": {"f": ["any"]}})
     with pytest.raises(pv.InputError, match="must have a row for every value"):
         pv.publish(read_noisy(), [ILL], method=missing)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"hierarchies": {"q": {"a": ["X"]}}}, "a row for every value"),
+        ({"hierarchies": {"q": {"a": ["X", "Z"], "b": ["X", "W"]}}}, "must be nested"),
+        ({"keep": ["nobody"]}, "nobody"),
+        ({"ordered": ["s"]}, "columns whose values may be hidden"),
+    ],
+)
+def test_nonsense_is_refused_where_nothing_must_be_hidden(
+    given: Any, words: str
+) -> None:
+    frame = pa.table({"q": ["a", "b"] * 2, "s": ["x", "x", "y", "y"]})
+    table = pv.read(frame, quasi="q", sensitive="s")
+    stated = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "s")
+    assert "as it is" == pv.publish(table, stated).method
+    with pytest.raises(pv.InputError, match=words):
+        pv.publish(table, stated, method=pv.TopDownDisclosure(**given))
 
 
 def test_a_label_must_not_read_like_a_value() -> None:

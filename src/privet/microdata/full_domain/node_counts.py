@@ -75,8 +75,8 @@ class CountCube:
         """Group and value wherever somebody is; None: nearly everywhere."""
         if self.hist.size < LARGE:
             return None
-        found = np.nonzero(self.hist)
-        return found if len(found[0]) * SPARSE <= self.hist.size else None
+        line, value = np.nonzero(self.hist)
+        return (line, value) if len(line) * SPARSE <= self.hist.size else None
 
     def _sum_lines(self, order: Ints, starts: Ints) -> Ints:
         """Histograms of groups in this order, added up from each start to the next."""

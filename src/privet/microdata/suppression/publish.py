@@ -245,10 +245,7 @@ class TopDownDisclosure:
         least: int = 1,
     ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
-        require_columns(self.keep, table.schema, "keep")
-        require_columns(self.ordered or (), table.schema, "ordered")
-        require_columns(list(self.hierarchies), table.schema, "hierarchies")
-        self._refuse_fixed(table)
+        self._refuse_columns(table)
         setting = prepare_disclosure(
             table,
             promises,
@@ -272,6 +269,19 @@ class TopDownDisclosure:
             return setting, DisclosureState(setting.attributes, single, **how)
         swept = [cube for cube in setting.cubes if isinstance(cube, SweptCube)]
         return setting, SweepState(setting.attributes, swept, **how)
+
+    def check_values(self, table: Table, run: Run) -> None:
+        """Columns must exist, and hierarchies hold all values, used or not."""
+        self._refuse_columns(table)
+        build = self._build_taxonomy(table)
+        for domain in table.domains(list(self.hierarchies), run).values():
+            build(domain)
+
+    def _refuse_columns(self, table: Table) -> None:
+        require_columns(self.keep, table.schema, "keep")
+        require_columns(self.ordered or (), table.schema, "ordered")
+        require_columns(list(self.hierarchies), table.schema, "hierarchies")
+        self._refuse_fixed(table)
 
     def _refuse_fixed(self, table: Table) -> None:
         """What says how columns are blurred must be of columns that may be."""
@@ -541,6 +551,7 @@ def publish_suppressed(
     if not unchanged or not any(f.verdict is Verdict.SAFE for f in before.findings):
         _refuse_unjudged(policy)
     if unchanged:
+        chosen.check_values(table, run)
         return publish_unchanged(table, policy, before, run)
     if recipe is None:
         found, refined = chosen.disclose(

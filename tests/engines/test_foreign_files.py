@@ -372,6 +372,35 @@ def test_times_of_the_day_do_not_hide_in_dates(tmp_path: Path) -> None:
         assert 2 == len(table.domains(["t"])["t"])
 
 
+@pytest.mark.parametrize(
+    ("span", "first"),
+    [
+        ("tw", ["1959-12-24", "2020-02-26"]),
+        ("tm", ["1959-12-01", "2020-02-01"]),
+        ("tq", ["1959-10-01", "2020-01-01"]),
+        ("th", ["1959-07-01", "2020-01-01"]),
+    ],
+)
+def test_months_of_stata_are_their_first_days(
+    tmp_path: Path, span: str, first: list[str]
+) -> None:
+    """pandas wrote them, and reads them so; they were the numbers that count them."""
+    moments = pd.to_datetime(["1959-12-27", "2020-02-29", None])
+    path, frame = tmp_path / "t.dta", pd.DataFrame({"at": moments})
+    frame.to_stata(path, write_index=False, convert_dates={"at": span})
+    assert first == [str(d.date()) for d in pd.read_stata(path)["at"].dropna()]
+    with pv.read(path) as table:
+        found = table.domains(["at"])["at"]
+    assert ("date", [None, *first]) == (found.kind, list(found.labels))
+
+
+def test_leap_seconds_of_stata_are_refused(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"at": [1e12, 2e12]})
+    pyreadstat.write_dta(frame, tmp_path / "t.dta", variable_format={"at": "%tC"})
+    with pytest.raises(pv.InputError, match=r"'at' must count times .* cofC"):
+        pv.read(tmp_path / "t.dta")
+
+
 def test_letters_of_stata_are_missing(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": [1, 2, "a", "z"], "y": [1, 1, 1, 1]})
     pyreadstat.write_dta(

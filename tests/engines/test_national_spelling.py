@@ -237,6 +237,28 @@ def test_codes_of_missing_values_are_listed_and_stay_values(tmp_path: Path) -> N
         assert "integer" == table.domains(["age"])["age"].kind
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["31/12/2020", "05/06/2020"], {"dates": "mdy"}),
+        (["1,5", "2,75"], {"decimal": "."}),
+    ],
+)
+def test_what_was_said_and_does_not_fit_is_told(
+    tmp_path: Path, cells: list[str], said: dict[str, str]
+) -> None:
+    path = write(tmp_path / "t.csv", cells)
+    with pytest.warns(pv.PrivacyWarning, match="left as texts in 'x'") as told:
+        assert ("text", sorted(cells)) == read_values(path, **said)
+    assert not any(cell in str(told[0].message) for cell in cells)
+
+
+def test_an_order_that_is_said_leaves_years_first_alone(tmp_path: Path) -> None:
+    """Who said which of day and month comes first lost the dates of other columns."""
+    path = write(tmp_path / "t.csv", ["2020/12/31", "2020/1/3"])
+    assert ("date", ["2020-01-03", "2020-12-31"]) == read_values(path, dates="dmy")
+
+
 # Other files, and frames ------------------------------------------------------------
 
 UNCLEAR = ["03/04/2020", "05/06/2020"]

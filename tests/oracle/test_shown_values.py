@@ -374,3 +374,23 @@ def test_a_table_that_is_safe_from_insiders_is_published_as_it_is(method: Any) -
     release = pv.publish(table, promise, method=method)
     assert "as it is" == release.method
     assert {30} == set(release.to_arrow()["age"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    "method", [pv.TopDownDisclosure(), pv.Mondrian(), pv.FullDomain()]
+)
+def test_a_safe_table_without_quasi_columns_is_published_as_it_is(method: Any) -> None:
+    rows = pa.table({"age": [30] * 4, "ill": ["x", "y"] * 2})
+    table = pv.read(rows, other="age", sensitive="ill")
+    kept = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "ill")
+    assert "as it is" == pv.publish(table, kept, method=method).method
+    broken = pv.Promise(pv.Linker(), pv.Ceiling("1/3"), "ill")
+    with pytest.raises((pv.InputError, pv.Infeasible), match=r"hiding values|quasi"):
+        pv.publish(table, broken, method=method)
+
+
+def test_disclosure_names_the_method_that_keeps_measures() -> None:
+    rows = pa.table({"age": [30, 31], "ill": ["x", "y"]})
+    table = pv.read(rows, quasi="age", sensitive="ill")
+    with pytest.raises(pv.NoAudit, match="--method mondrian"):
+        pv.publish(table, pv.Measure(k_anonymity=2), method=pv.TopDownDisclosure())

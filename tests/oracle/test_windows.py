@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -351,3 +352,31 @@ def test_groups_are_safe_by_what_was_written(seed: int, tmp_path: Path) -> None:
     worst = definition.belief(list(written.table.groups().histograms()), width, l, k)
     assert worst <= limit
     assert worst == pv.audit(written, [promise]).worst.belief.posterior
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "sav"])
+def test_a_column_without_any_number_has_no_windows(tmp_path: Path, form: str) -> None:
+    """A CSV file does not tell that nothing is a number: nothing could be released."""
+    rows = {"age": [30, 31, 32], "pay": pa.array([None] * 3, pa.float64())}
+    with pv.read(pa.table(rows), quasi="age", sensitive="pay") as table:
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), about("10 %"))
+        release = pv.publish(table, promise)
+        release.write(tmp_path / "out", custody=tmp_path / "vault", format=form)
+    assert pv.verify(tmp_path / "out").good
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx", "sav", "dta"])
+def test_windows_of_moments_with_a_zone_are_recounted(
+    tmp_path: Path, form: str
+) -> None:
+    """Where a file has them as texts nothing could be released."""
+    moments = [datetime(2017, 1, 1 + 2 * i, 5, 38, tzinfo=UTC) for i in range(12)]
+    rows = pa.table({"age": [1, 2, 3] * 4, "at": moments})
+    with pv.read(rows, quasi="age", sensitive="at") as table:
+        asked = {"at": {"within": "6 days"}}
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), asked)
+        release = pv.publish(table, promise)
+        release.write(tmp_path / "out", custody=tmp_path / "vault", format=form)
+    found = pv.verify(tmp_path / "out")
+    assert found.good
+    assert Fraction(1, 2) == found.audit.worst.belief.posterior

@@ -14,8 +14,8 @@ from typing import Any
 
 from privet.engine.protocol import Spread
 from privet.engine.sources.joined_columns import JoinedColumn
-from privet.engine.sql import literal
-from privet.engine.text_types import MOMENT
+from privet.engine.sql import DECIMAL, literal
+from privet.engine.text_types import DAY, WHOLE
 from privet.errors import InputError
 from privet.microdata.generalised_values import ANY, MISSING
 from privet.table import Table
@@ -141,7 +141,7 @@ def refuse_taken(spread: Mapping[str, Spread], columns: Sequence[str]) -> None:
 
 _KEPT = re.compile(
     r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|BOOLEAN|"
-    r"DATE|TIME|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?"
+    r"DATE|TIME|TIMESTAMP(_S|_MS|_NS|TZ_NS| WITH TIME ZONE)?"
 )
 """Types whose values are the same after they were written as texts."""
 
@@ -269,8 +269,13 @@ def _name_cells(cells: Sequence[str]) -> tuple[str, str, str]:
     return low, high, missing
 
 
-_ZONED = re.compile(MOMENT + r"[+-][0-9]{2}(:[0-9]{2})?")
-"""A moment with its zone, which a file of texts leaves as a text."""
+_FORMS = {
+    "integer": WHOLE,
+    "number": DECIMAL,
+    "date": DAY,
+    "datetime": rf"{DAY}[T ][0-9:]+(\.[0-9]{{1,9}})?([+-][0-9]{{2}}(:[0-9]{{2}})?)?",
+}
+"""What texts of a kind look like; some stay texts in a file, such as zones in CSV."""
 
 _SAME_KIND = {"number": ("integer", "number"), "datetime": ("date", "datetime")}
 
@@ -296,8 +301,8 @@ def find_unlike_ends(table: Table, columns: Mapping[str, Any]) -> list[str]:
 
 
 def _holds(domain: Domain, kinds: Collection[str]) -> bool:
-    """Whether a column of a file has one of the kinds, or moments with a zone."""
-    return domain.kind in kinds or (
-        "datetime" in kinds
-        and all(v is None or _ZONED.fullmatch(v) for v in domain.labels)
-    )
+    """Whether a column of a file has one of the kinds, or texts that look so."""
+    if domain.kind != "text":
+        return domain.kind in kinds
+    form = re.compile("|".join(_FORMS[kind] for kind in kinds if kind in _FORMS))
+    return all(v is None or form.fullmatch(v) for v in domain.labels)

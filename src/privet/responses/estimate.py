@@ -519,10 +519,16 @@ def estimate(
     if isinstance(seen, Responses):
         responses = Responses(seen.rows, found)
     else:
-        spelled = dict.fromkeys(list_frame_options(seen), "text")
-        table = seen if isinstance(seen, Table) else read(seen, **spelled)
-        responses = Responses(table, found)
+        responses = Responses(_open_answers(seen), found)
     return Estimates(responses, wanted, Run(progress))
+
+
+def _open_answers(seen: Any) -> Table:
+    """Answers as a table; texts of a frame are what the design lists, as they are."""
+    spelled = "text" if list_frame_options(seen) else None
+    if isinstance(seen, Table):
+        return seen
+    return read(seen, dates=spelled, decimal=spelled)
 
 
 def _include(ends: Ends, value: float) -> Ends:

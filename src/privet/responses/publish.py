@@ -104,7 +104,8 @@ def disguise(
 
 def _open_frame(frame: object) -> Table:
     if is_frame(frame):  # answers are what the design lists, letter by letter
-        return read(frame, **dict.fromkeys(list_frame_options(frame), "text"))
+        spelled = "text" if list_frame_options(frame) else None
+        return read(frame, dates=spelled, decimal=spelled)
     raise InputError(
         "The answers must be a Table, such as read() opens, or a frame; got "
         f"{type(frame).__name__}."

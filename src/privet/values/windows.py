@@ -143,7 +143,10 @@ class Windows:
     def of(cls, domain: Domain, within: Within, *, untyped: bool = False) -> Windows:
         """The windows of a column; `untyped`: its texts are numbers if they look so."""
         kind = domain.kind
-        if untyped and kind == "text":
+        # Of nothing, and of moments with a zone, a file of texts tells no kind.
+        empty = all(x is None for x in domain.labels)
+        zoned = kind == "text" and within.unit == DAYS and _have_zones(domain)
+        if empty or zoned or (untyped and kind == "text"):
             kind = DATES[1] if within.unit == DAYS else NUMBERS[1]
         require_kind(domain.name, kind, within)
         read = _read_day if kind in DATES else _read_number
@@ -261,6 +264,15 @@ def _read_number(text: str | None) -> Ratio | str | None:
         raise InputError(
             "within must be about a column of numbers; a value of it is none."
         ) from None
+
+
+_ZONED = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}(\.[0-9]+)?[+-][0-9]{2}(:[0-9]{2})?"
+)
+
+
+def _have_zones(domain: Domain) -> bool:
+    return all(x is None or _ZONED.fullmatch(x) for x in domain.labels)
 
 
 def _read_day(text: str | None) -> Ratio | str | None:

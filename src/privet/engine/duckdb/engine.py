@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -205,6 +206,9 @@ def read_json_names(session: Session, source: Source) -> list[str]:
         raise EmptyTable(f"A table must have columns; {source.words} has none.")
     return names
 
+
+LENGTH = re.compile(r"\[[0-9]+\](?=(\[[0-9]*\])*$)")
+"""The length of lists that all have one; Parquet files of them are read by few."""
 
 ROWS_OF_JSON = {LINES: ("line", "lines"), ARRAY: ("value", "values")}
 """What objects are in files of each form."""
@@ -584,7 +588,8 @@ class DuckDB(SqlEngine):
         self._source = source
         scan, names = self._prepare_scan(source)
         self._source = self._opened = source = self._find_spelling(source, scan, names)
-        self._types = self._describe_scan(scan)["column_type"].to_pylist()
+        types = self._describe_scan(scan)["column_type"].to_pylist()
+        self._types = [LENGTH.sub("[]", type_) for type_ in types]
         self._columns = tuple(
             Column(name, "text" if source.is_text(i) else kind_of(type_))
             for i, (name, type_) in enumerate(zip(names, self._types, strict=True))
@@ -594,6 +599,8 @@ class DuckDB(SqlEngine):
         how = source.respelled
         cells = ", ".join(
             f"{respell(spelled(f't.c{i}'), how.get(i), json=source.json)} AS c{i}"
+            if self._types[i] == types[i]
+            else f"CAST(t.c{i} AS {self._types[i]}) AS c{i}"
             for i in numbers
         )
         renamed = ", ".join(f"c{i}" for i in numbers)

@@ -97,7 +97,10 @@ class ExactFile:
         except pa.ArrowInvalid:
             found = None
         if found is None:  # only an integer of more than 64 bits, or a time in between
-            raise self._refuse(name, "values of 64 bits")
+            moment = kind == "datetime"
+            raise self._refuse(
+                name, "whole microseconds" if moment else "values of 64 bits"
+            )
         for fits, rule in _RULES.get(kind, ()):
             self._require(i, fits(found), rule)
         return found

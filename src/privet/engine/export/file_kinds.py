@@ -37,6 +37,7 @@ _CASTS = {
     "TIMESTAMP": ("{cell}", "datetime"),
     "TIMESTAMP_S": ("CAST({cell} AS TIMESTAMP)", "datetime"),
     "TIMESTAMP_MS": ("CAST({cell} AS TIMESTAMP)", "datetime"),
+    "TIMESTAMP_NS": ("{cell}", "datetime"),  # as pandas has them; a part is refused
 }
 """What is selected for a cell of each type of DuckDB, and the kind it has then."""
 

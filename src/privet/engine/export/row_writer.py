@@ -153,8 +153,8 @@ class _CsvWriter:
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""
 
-ZONE = " WITH TIME ZONE"
-"""What Excel, SPSS and Stata do not know of a moment; there it is told in UTC."""
+ZONELESS = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMP_NS"}
+"""Moments for Excel, SPSS and Stata, which know no zones: there they are in UTC."""
 
 
 class RowWriter:
@@ -331,7 +331,7 @@ def finish_rows(rows: str, writing: WriteQuery) -> str:
             + sql.DUCKDB.same.format(a=f"r.o{i}", b=f"p{i}.label")
         )
         for j, wanted in enumerate(spread.types):
-            known = wanted.removesuffix(ZONE) if writing.format in EXACT else wanted
+            known = ZONELESS.get(wanted, wanted) if writing.format in EXACT else wanted
             cell = cast_cell(f"p{i}.p{j}", known if typed else "")
             cells.append(guard_cell(cell, spread.names[j], writing))
     chosen = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))

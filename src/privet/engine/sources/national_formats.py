@@ -8,6 +8,7 @@ user is asked, or the texts stay what they are and that is said.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -173,7 +174,7 @@ def decide_spelling(
     """What to respell, by the counts of each column; ask where two readings fit."""
     respelled: dict[int, str] = {}
     orders, marks = set(), set()
-    asked, unclear, pointed = [], [], []
+    doubts: dict[tuple[str, str], list[str]] = defaultdict(list)
     for c, (hint, (present, *numbers)) in counts.items():
         found = dict(zip(TESTS[hint], numbers, strict=True))
         if hint == "zoned":
@@ -181,52 +182,64 @@ def decide_spelling(
                 respelled[c] = _as_text(read_zoned("{}"))
             continue
         if hint == "date":
-            order = _choose_order(present, found, text.dates)
-            if order == "?":
-                asked.append(names[c])
-            elif order:
-                orders.add(order)
-                respelled[c] = _respell_date(order, timed=found["timed"] > 0)
-            continue
-        mark = _choose_decimal(present, found, text.decimal)
-        if mark == "?":
-            unclear.append(names[c])
-        elif mark:
-            respelled[c] = RESPELL[mark]
-            marks.add(mark)
-        elif found["pointed"] == present:
-            pointed.append(names[c])
-    if asked:
-        raise InputError(_ask_order(asked))
-    if unclear:
-        warn(_tell_unclear(unclear))
-    if pointed and "," in marks and text.decimal is None:
-        warn(_tell_pointed(pointed))
+            way = _choose_order(present, found, text.dates)
+        else:
+            way = _choose_decimal(present, found, text.decimal)
+        if way in ORDERS:
+            orders.add(way)
+            respelled[c] = _respell_date(way, timed=found["timed"] > 0)
+        elif way in RESPELL:
+            marks.add(way)
+            respelled[c] = RESPELL[way]
+        elif way:
+            doubts[way, hint].append(names[c])
+        elif hint == "number" and found["pointed"] == present:
+            doubts["pointed", hint].append(names[c])
+    if text.decimal is not None or "," not in marks:
+        doubts.pop(("pointed", "number"), None)
+    _tell_doubts(doubts)
     order = orders.pop() if len(orders) == 1 else ""
     return Spelling(respelled, order, marks.pop() if len(marks) == 1 else "")
 
 
+def _tell_doubts(columns: Mapping[tuple[str, str], Sequence[str]]) -> None:
+    """Ask what must be known of some columns, and tell what was done with others."""
+    if asked := columns.get(("?", "date")):
+        raise InputError(_ask_order(asked))
+    unlike = [columns.get(("!", hint), ()) for hint in ("date", "number")]
+    if any(unlike):
+        warn(_tell_unlike([*unlike[0], *unlike[1]]))
+    if unclear := columns.get(("?", "number")):
+        warn(_tell_unclear(unclear))
+    if pointed := columns.get(("pointed", "number")):
+        warn(_tell_pointed(pointed))
+
+
 def _choose_order(present: int, found: Mapping[str, int], said: str | None) -> str:
-    """The order all values have; "?": two fit; empty: none does, or none is wanted."""
+    """The order of all values; "?": two fit; "!": another than was said; or none."""
     if said == "text":
         return ""
     fits = [order for order in ORDERS if found[order] == present]
-    if said is not None:
-        return said if said in fits else ""
+    if said is not None and said in fits:
+        return said
+    if said is not None:  # which answers for the day and the month only
+        return "ymd" if "ymd" in fits else "!" if fits else ""
     if len(fits) > 1 and found["differ"]:
         return "?"
     return fits[0] if fits else ""
 
 
 def _choose_decimal(present: int, found: Mapping[str, int], said: str | None) -> str:
-    """What stands before decimals in all values; "?": both may."""
+    """What stands before all decimals; "?": both may; "!": another than was said."""
     if said == "text":
         return ""
     fits = {",": found["comma"] == present, ".": found["point"] == present}
     grouped = found["commas"] or found["twice"]
     if said is not None:
         spelled = found["commas"] or (said == "," and found["pointed"] + found["twice"])
-        return said if fits[said] and spelled else ""
+        if fits[said] or not any(fits.values()):
+            return said if fits[said] and spelled else ""
+        return "!" if grouped else ""
     if not grouped:
         return ""
     if all(fits.values()):
@@ -273,6 +286,14 @@ def _tell_unclear(names: Sequence[str]) -> str:
         "one thousand or one and a bit. Say --decimal , (decimal=',') or "
         "--decimal . (decimal='.').",
         columns=listed,
+    )
+
+
+def _tell_unlike(names: Sequence[str]) -> str:
+    return say(
+        "Dates or numbers are left as texts in {columns}: they are written otherwise "
+        "than --dates or --decimal says, which goes for all columns of the file.",
+        columns=", ".join(map(repr, names)),
     )
 
 

@@ -48,7 +48,7 @@ FORMATS = {
         SECONDS,
         1,
     ),
-    "stata": (r"%-?(td|d).*", r"%-?t[cC].*", 1, 1_000),
+    "stata": (r"%-?(td|d).*", r"%-?tc.*", 1, 1_000),
     "sas": (
         r"(DATE|DDMMYY|MMDDYY|YYMMDD|E8601DA|B8601DA|WEEKDATE|WEEKDATX|WORDDATE|"
         r"WORDDATX|JULIAN|NLDATE|IS8601DA)[BCDNPSX]?[0-9.]*",
@@ -58,6 +58,9 @@ FORMATS = {
     ),
 }
 """Formats of dates and of times with dates; units per day, and per second."""
+
+SPANS = {"w": 52, "m": 12, "q": 4, "h": 2}
+"""Weeks, months, quarters and halves of a year, which Stata counts from 1960."""
 
 PACKAGES = {".sav": "spss", ".zsav": "spss", ".por": "spss", ".dta": "stata"}
 
@@ -177,8 +180,20 @@ def _find_variable(name: str, about: Any, package: str) -> _Variable:
         return _Variable(
             pa.timestamp("us"), lambda cells: _make_moments(cells, epoch, per_second)
         )
+    if package == "stata" and (span := re.match(r"%-?t([wmqhC])", shape)):
+        return _find_span(name, span[1])
     type_ = pa.float32() if kind == "float" else pa.float64()
     return _Variable(type_, lambda cells: _make_numbers(cells, type_))
+
+
+def _find_span(name: str, span: str) -> _Variable:
+    """How weeks, months, quarters and half-years are read: as their first days."""
+    if span == "C":
+        raise InputError(
+            f"Column {name!r} must count times without leap seconds (%tc) to be read; "
+            "its format is %tC. Convert it in Stata with cofC()."
+        )
+    return _Variable(pa.date32(), lambda cells: _make_first_days(name, cells, span))
 
 
 def _list_labels(name: str, about: Any) -> dict[Any, str]:
@@ -284,6 +299,23 @@ def _make_days(name: str, cells: Sequence[Any], epoch: int, per_day: int) -> pa.
     days = parts.astype(np.int64) + epoch
     whole = arrow.mask_values(arrow.integers(days.astype(np.int32)), missing)
     return whole.view(pa.date32())
+
+
+def _make_first_days(name: str, cells: Sequence[Any], span: str) -> pa.Array:
+    """The first day of each span: month 721 is the second of 2020, 2020-02-01."""
+    numbers, missing = _as_numbers(cells)
+    whole = np.where(missing, 0, numbers)
+    if np.any(whole != np.floor(whole)):
+        raise InputError(
+            f"Column {name!r} must hold whole weeks, months or quarters, as its format "
+            "says; it also has parts of them. Round it."
+        )
+    year, part = np.divmod(whole.astype(np.int64), SPANS[span])
+    month = np.zeros_like(part) if span == "w" else part * (12 // SPANS[span])
+    first = ((year - 10) * 12 + month).astype("datetime64[M]").astype("datetime64[D]")
+    days = first.astype(np.int64) + (part * 7 if span == "w" else 0)
+    known = arrow.mask_values(arrow.integers(days.astype(np.int32)), missing)
+    return known.view(pa.date32())
 
 
 def _make_moments(cells: Sequence[Any], epoch: int, per_second: int) -> pa.Array:

@@ -282,8 +282,6 @@ class Mondrian:
         )
 
     def _check(self, table: Table) -> None:
-        if not table.roles.quasi:
-            raise InputError("A table must have quasi columns to be put into groups.")
         given = [*self.hierarchies, *self.order, *self.hide]
         require_columns(given, table.schema, "hierarchies, order and hide")
         for column in given:
@@ -551,6 +549,11 @@ def _publish_groups(
     if keeps_all(before) and not method.hide:
         method.check_values(prepared)
         return publish_unchanged(table, policy, before, run, counted)
+    if not table.roles.quasi:
+        raise InputError(
+            "A table must have quasi columns to be put into groups. It does not keep "
+            "every promise as it is, and groups blur quasi columns only."
+        )
     partition, refined = method.group(table, prepared, watcher=watcher)
     if homes:
         partition, refined = undo_splits(partition, refined, table, policy, run)

@@ -615,7 +615,9 @@ def _refuse_unjudged(policy: Policy) -> None:
     if "linker" not in kinds:
         raise NoAudit(
             "A table must have promises against a linker to be published by top-down "
-            f"disclosure; got {', '.join(sorted(kinds)) or 'none'}."
+            f"disclosure; got {', '.join(sorted(kinds)) or 'none'}. Measures, and "
+            "promises against an insider, are kept by --method mondrian "
+            "(method=pv.Mondrian())."
         )
 
 

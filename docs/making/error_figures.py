@@ -163,7 +163,7 @@ def _curve(rows: Sequence[Row], data: str, field: str, title: str) -> Any:
     )
     marks = mark_line(start(own, width=250, height=150, title=data)).encode(
         x=alt.X("theta:Q").axis(title="θ, probability of truth"),
-        y=alt.Y("y:Q", scale=alt.Scale(zero=field != "mean")).axis(axis),
+        y=alt.Y("y:Q", scale=_leave_room(own, field)).axis(axis),
         **tell_lines("of:N", {n: (h, d) for n, (_, h, d) in SCHEMES.items()}),
     )
     if field != "mean":
@@ -171,3 +171,11 @@ def _curve(rows: Sequence[Row], data: str, field: str, title: str) -> Any:
     majority = next(r["majority"] for r in rows if r["data"] == data)
     line = start([{"y": majority}]).mark_rule(strokeDash=[1, 4])
     return marks + line.encode(y="y:Q")
+
+
+def _leave_room(rows: Sequence[Row], field: str) -> Any:
+    """A scale whose highest point stays inside, so that titles are in line."""
+    alt = require_altair()
+    if field == "mean":
+        return alt.Scale(zero=False)
+    return alt.Scale(domain=[0, 1.08 * max(row["y"] for row in rows)], nice=False)

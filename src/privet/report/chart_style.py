@@ -211,6 +211,8 @@ def percent_axis(title: str, **more: Any) -> Any:
 
 MOST_TICKS = 10
 """Up to so many things are counted one by one along an axis."""
+LONG = 10_000
+"""From so many on, thousands are written as k."""
 
 
 def count_axis(title: str, most: int) -> Any:
@@ -219,8 +221,9 @@ def count_axis(title: str, most: int) -> Any:
     if most <= MOST_TICKS:
         return alt.Axis(title=title, values=list(range(most + 1)), format="d")
     # 4,000 is read at once, 4,000,000 is not; 0 is never 0k.
-    form = "format(datum.value, datum.value < 10000 ? ',' : '~s')"
-    return alt.Axis(title=title, labelExpr=form, tickMinStep=1)
+    form = "," if most < LONG else "~s"
+    said = f"datum.value ? format(datum.value, '{form}') : '0'"
+    return alt.Axis(title=title, labelExpr=said, tickMinStep=1)
 
 
 def count_scale(most: int) -> Any:

@@ -75,6 +75,10 @@ from privet.values.windows import Within
 
 MOST_GROUPS = 15
 """Groups of a list."""
+ANY_COLUMNS = (
+    "A promise must be about columns that are named for its groups to be drawn; it is "
+    "about any of them. Name them with knows=[...]: the finding says which are worst."
+)
 
 ROLES = {
     mark("identifier"): PURPLE,
@@ -188,6 +192,8 @@ def _draw_table_surest(
     values = None
     if promise is not None:
         knows = promise.against.list_known_columns() or knows
+        if not knows and getattr(promise.against, "knows_any", None):
+            raise InputError(ANY_COLUMNS)
         if limit is None and isinstance(promise.limit, Ceiling):
             limit = promise.limit
         named, values = _read_about(promise.about)

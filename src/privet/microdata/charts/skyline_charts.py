@@ -121,7 +121,8 @@ def _draw_panel(
     most: tuple[int, int],
 ) -> Chart:
     alt = require_altair()
-    ends = {"k": most[0] + 1, "m": most[1] + 1}
+    # The number above the highest point stays inside, so that titles are in line.
+    ends = {"k": most[0] + max(1, most[0] / 8), "m": most[1] + 1}
     x = alt.X(
         "m:Q",
         scale=alt.Scale(domain=[-0.5, ends["m"]], nice=False, zero=False),
@@ -141,7 +142,11 @@ def _draw_panel(
         for a, k, m in own.surface
         if a == l
     ]
-    size = {"width": 150, "height": 150, "title": alt.TitleParams(ruled, fontSize=11)}
+    size = {
+        "width": 150,
+        "height": 150,
+        "title": alt.TitleParams(ruled, fontSize=11),
+    }
     region = start(cells, **size).mark_rect(color=GREEN, opacity=0.35)
     layers = [region.encode(x=x, y=y, x2="m2:Q", y2="k2:Q")]
     names = list(every)
@@ -193,7 +198,7 @@ def _draw_words(
         return None
     lines: list[str] = []
     for c in corners:
-        said = _describe_attack(frontier, c) if attacks else _describe_corner(c)
+        said = (_describe_attack if attacks else _describe_corner)(frontier, c)
         lines += wrap(f"{c['number']}.  {said}", LINE, subsequent_indent="\u2003")
     alt = require_altair()
     rows = [{"at": i, "said": line} for i, line in enumerate(lines)]
@@ -202,14 +207,14 @@ def _draw_words(
     return marks.encode(y=y, x=alt.value(0), text=alt.Text("said:N"))
 
 
-def _describe_corner(corner: Mapping[str, Any]) -> str:
+def _describe_corner(frontier: Frontier, corner: Mapping[str, Any]) -> str:
     found = corner["corner"]
     return say(
         CORNER if found.exact else CORNER_BOUND,
         l=corner["l"],
         k=corner["k"],
         m=corner["m"],
-        sure=percent(Fraction(found.belief)),
+        sure=percent(Fraction(found.belief), unlike=frontier.confidence),
     )
 
 
@@ -223,12 +228,12 @@ CORNER_BOUND = mark(
 def _describe_attack(frontier: Frontier, corner: Mapping[str, Any]) -> str:
     found = corner["corner"]
     if found.attack is None:
-        return _describe_corner(corner)
+        return _describe_corner(frontier, corner)
     known = describe_knowledge(frontier.about, found.attack)
     told = say(
         "who knows {known} is {sure} sure of {value}",
         known=known,
-        sure=percent(found.belief),
+        sure=percent(found.belief, unlike=frontier.confidence),
         value=shorten(found.attack.value, 20),
     )
     return shorten(told, 3 * LINE)

@@ -34,6 +34,8 @@ from privet.responses.planning import list_sample_sizes
 from privet.responses.release import Responses
 from privet.values.exact import as_float, percent
 
+MOST_WRITTEN = 12
+"""Answers of a channel whose chances are written out."""
 MOST_ANSWERS = 40
 """Answers of a list of shares."""
 
@@ -148,22 +150,19 @@ def draw_channel(design: Design, column: str) -> Chart | None:
     across = alt.Axis(title=say("reported"), labelAngle=-30)
     x = alt.X("report:N", sort=labels, axis=across)
     y = alt.Y("truth:N", sort=labels, axis=alt.Axis(title=say("true")))
-    marks = start(rows, width=alt.Step(54), height=alt.Step(34))
+    written = len(labels) <= MOST_WRITTEN
+    wide, high = (54, 34) if written else (18, 18)
+    marks = start(rows, width=alt.Step(wide), height=alt.Step(high))
+    size = alt.Scale(domain=[0, 1], range=[0, 900 if written else 250])
+    squares = marks.mark_square(color=BLUE, opacity=0.45).encode(
+        x=x, y=y, size=alt.Size("chance:Q", scale=size, legend=None)
+    )
+    chances = [marks.mark_text().encode(x=x, y=y, text="said:N")] if written else []
     return finish(
-        alt.layer(
-            marks.mark_square(color=BLUE, opacity=0.45).encode(
-                x=x,
-                y=y,
-                size=alt.Size(
-                    "chance:Q",
-                    scale=alt.Scale(domain=[0, 1], range=[0, 900]),
-                    legend=None,
-                ),
-            ),
-            marks.mark_text().encode(x=x, y=y, text="said:N"),
-        ),
+        alt.layer(squares, *chances),
         say("What is reported of {column}", column=shorten(column)),
         say("Each line adds up to 100 %."),
+        "" if written else say("The larger, the likelier."),
     )
 
 
@@ -260,7 +259,8 @@ def draw_shares(
     alt = require_altair()
     y = alt.Y("answer:N", **list_in_order(labels), axis=alt.Axis(labelLimit=300))
     x = alt.X("share:Q", axis=percent_axis(say("share of people")))
-    x = x.scale(domain=[0, 1])
+    ends = [r["high"] for r in first] + [t["share"] for t in told]
+    x = x.scale(domain=[0, find_end(max(ends))])
     said = {true: BLUE, seen: GREY} if reported else {true: BLUE}
     shapes = alt.Shape(
         "what:N",
@@ -284,6 +284,15 @@ def draw_shares(
         ),
         more,
     )
+
+
+def find_end(most: float) -> float:
+    """Where an axis of shares ends that begins at 0: small ones would be one dot.
+
+    >>> find_end(0.04), find_end(0.31), find_end(0.7)
+    (0.1, 0.5, 1.0)
+    """
+    return next((end for end in (0.1, 0.2, 0.5) if most <= end), 1.0)
 
 
 def summarise_shares(found: Estimates) -> list[Row]:
@@ -318,7 +327,7 @@ def draw_estimate(e: Estimate) -> Chart | None:
     alt = require_altair()
     y = alt.Y("what:N", **list_in_order(names))
     x = alt.X("low:Q", axis=percent_axis(say("share of people")))
-    x = x.scale(domain=[0, 1])
+    x = x.scale(domain=[0, find_end(max(s["high"] for s in spans))])
     marks = start(spans, width=WIDTH, height=alt.Step(STEP + 2))
     dots = start([{"what": n, "low": e.value} for n in names])
     return finish(

@@ -17,7 +17,7 @@ import pytest
 
 import privet as pv
 from privet.classifier.charts import draw_closeness
-from privet.demo.tables import bank_path
+from privet.demo.tables import bank_path, clinic_path
 from privet.display import HOMES
 from privet.engine.sql_engine import SqlEngine
 from privet.microdata.charts.group_charts import bin_sizes, label_sizes
@@ -197,6 +197,25 @@ def test_nobody_is_drawn_without_those_they_may_belong_to() -> None:
     assert MOST_NODES >= len(placed) > MOST_NODES / 2
     for a, b in graph["edges"]:
         assert (a in placed) == (b in placed)
+
+
+def test_what_forbids_nothing_is_not_called_undecided() -> None:
+    table = pv.read(
+        str(clinic_path()), identifier="name", quasi="age", sensitive="problem"
+    )
+    views = pv.Views(table, ["name", "age"], ["age", "problem"])
+    chart = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling(1))).chart()
+    told = {r["what"] for r in find_rows(chart) if "what" in r}
+    assert {"knowing nothing", "not applicable", "limit"} == told
+
+
+def test_a_release_shows_its_limits_in_words() -> None:
+    with make_people(200, 3) as people:
+        stated = [PROMISE, pv.Measure(k_anonymity=4)]
+        shown = pv.publish(people, stated, method=pv.Mondrian())._repr_html_()
+    assert "at least 4" in shown
+    assert "at most 2/3" in shown
+    assert "k anonymity 4" not in shown
 
 
 def test_one_group_is_one_group() -> None:

@@ -38,7 +38,7 @@ from privet.microdata.groups import Groups
 from privet.microdata.release import Release
 from privet.microdata.skyline import report as skyline_report
 from privet.microdata.skyline.skyline_find import Frontier
-from privet.policy import Promise
+from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_beliefs, draw_promises
 from privet.report.chart_style import (
     AFTER,
@@ -66,7 +66,12 @@ from privet.report.charts import (
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
-from privet.report.words import SYMBOLS, escape_name
+from privet.report.words import (
+    SYMBOLS,
+    escape_name,
+    format_bound,
+    format_limit,
+)
 from privet.table import Table, require_columns
 from privet.values.beliefs import Ceiling
 from privet.values.exact import fraction
@@ -356,9 +361,9 @@ def _write_release(release: Release, picture: str) -> str:
             f"{SYMBOLS[Verdict(p['verdict'])]} {p['promise']}",
             "" if p["before"] is None else p["before"],
             p["posterior"] or p["measured"] or "",
-            ", ".join(f"{k} {v}".replace("_", " ") for k, v in p["limit"].items()),
+            limit,
         )
-        for p in told["promises"]
+        for p, limit in zip(told["promises"], _list_limits(release), strict=True)
     ]
     heads = (say("Promise"), say("Before"), say("After"), say("Limit"))
     table = table_as_html(heads, lines)
@@ -367,6 +372,19 @@ def _write_release(release: Release, picture: str) -> str:
         f"{f'<p>{title}</p>' if title else ''}{picture}{table}"
         f"<p>{escape(_describe_hidden(told))}</p></div>"
     )
+
+
+def _list_limits(release: Release) -> list[str]:
+    """The limit of each finding in words; nothing was promised of some."""
+    stated = (f.promise for f in (*release.audit.findings, *release.audit.uncovered))
+    return [
+        format_bound(p)
+        if isinstance(p, Measure)
+        else format_limit(p.limit)
+        if isinstance(p, Promise)
+        else ""
+        for p in stated
+    ]
 
 
 def _describe_hidden(told: dict[str, Any]) -> str:

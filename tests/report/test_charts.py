@@ -655,17 +655,35 @@ def test_several_limits_are_told_as_several() -> None:
     assert "The upright lines are limits" in read_subtitle(several)
 
 
-def test_a_limit_for_several_values_is_explained() -> None:
+def test_limits_are_named_by_the_values_they_are_about() -> None:
     linker, half = pv.Linker(), pv.Ceiling("1/2")
-    promises = [
-        pv.Promise(linker, half, {"ill": value}, name=value) for value in ("flu", "HIV")
-    ]
-    drawn = pv.audit(make_people(60, 3), promises).chart("exposure")
-    told = {row["what"] for row in find_rows(drawn)}
-    assert {"ill: more than 50 % sure", "ill: more than 50 % sure (2)"} <= told
-    assert "A limit that is numbered" in read_subtitle(drawn)
-    alone = pv.audit(make_people(60, 3), promises[:1]).chart("exposure")
-    assert "numbered" not in read_subtitle(alone)
+    promises = [pv.Promise(linker, half, {"ill": v}, name=v) for v in ("flu", "HIV")]
+    every = pv.Promise(linker, pv.Ceiling(below="2/3"), "ill")
+    found = pv.audit(make_people(60, 3), [*promises, every])
+    told = {row["what"] for row in find_rows(found.chart("exposure"))}
+    assert {
+        "ill is flu: more than 50 % sure",
+        "ill is HIV: more than 50 % sure",
+        "ill: at least 66.7 % sure",
+    } <= told
+
+
+def test_a_limit_about_one_value_is_not_drawn_for_all_of_them() -> None:
+    """Somebody may be surer than that of other values, and nothing is broken."""
+    one = pv.Promise(pv.Linker(), pv.Ceiling("1/10"), {"ill": "HIV"})
+    every = pv.Promise(pv.Linker(), pv.Ceiling("9/10"), "ill")
+
+    def find_levels(*promises: pv.Promise) -> list[float]:
+        found = pv.audit(make_people(60, 3), promises)
+        charts = found.chart("beliefs"), found.exposure.chart("beliefs")  # type: ignore[union-attr]
+        first, second = (
+            [row["level"] for row in find_rows(c) if "level" in row] for c in charts
+        )
+        assert first == second
+        return first
+
+    assert [] == find_levels(one)
+    assert [0.9] == find_levels(one, every)
 
 
 def test_counts_stand_beside_the_bars_and_not_upon_the_limit() -> None:

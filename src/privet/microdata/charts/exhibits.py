@@ -63,6 +63,7 @@ from privet.report.charts import (
     draw_own_beliefs,
     list_findings,
     list_levels,
+    tell_exposure,
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
@@ -320,7 +321,7 @@ def draw_release(release: Release) -> Chart | None:
 
 def _draw_release_beliefs(release: Release, column: str | None = None) -> Chart | None:
     """Of how many people somebody is how sure, before and after; counts the table."""
-    after = None if release.exposure is None else release.exposure.to_dict()
+    after = None if release.exposure is None else tell_exposure(release.exposure)
     about = column or next(iter(release._private.roles.sensitive), None)
     if about is None:
         raise InputError("A release must have a sensitive column to be sure of.")
@@ -421,6 +422,10 @@ def _write_exposure(exposure: Any, picture: str) -> str:
     return f"<div>{picture}<ul>{said}</ul></div>"
 
 
+def _draw_exposed_beliefs(exposure: Any, column: str | None = None) -> Chart | None:
+    return draw_own_beliefs(tell_exposure(exposure), column)
+
+
 def _list_points(frontier: Frontier) -> list[dict[str, Any]]:
     return [
         {
@@ -506,10 +511,12 @@ EXHIBITS = {
         page=_write_exposure,
         lines=_list_exposed,
         charts={
-            "people": lambda e: draw_exposure(e.to_dict()),
-            "beliefs": lambda e, column=None: draw_own_beliefs(e.to_dict(), column),
+            "people": lambda e: draw_exposure(tell_exposure(e)),
+            "beliefs": lambda e, column=None: draw_own_beliefs(
+                tell_exposure(e), column
+            ),
         },
-        picture=lambda e: draw_exposure(e.to_dict()),
+        picture=lambda e: draw_exposure(tell_exposure(e)),
     ),
     "Frontier": Exhibit(
         page=skyline_report.as_html,

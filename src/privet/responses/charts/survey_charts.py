@@ -320,7 +320,7 @@ def draw_estimate(e: Estimate) -> Chart | None:
         say("{level} interval", level=level),
         say("at least {share}", share=level),
     )
-    spans = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
+    spans: list[Row] = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
     if e.sure is not None:
         spans.append({"what": sure, "low": e.sure[0], "high": e.sure[1]})
     names = [str(s["what"]) for s in spans]

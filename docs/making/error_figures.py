@@ -156,7 +156,7 @@ def _curve(rows: Sequence[Row], data: str, figure: str, title: str) -> Any:
     axis = percent_axis(title) if figure == "mean" else {"title": title, "tickCount": 4}
     marks = mark_line(start(own, width=250, height=150, title=data)).encode(
         x=field("theta:Q", axis={"title": "θ, probability of truth"}),
-        y=field("y:Q", scale={"zero": figure != "mean"}, axis=axis),
+        y=field("y:Q", scale=_leave_room(own, figure), axis=axis),
         **tell_lines("of:N", {n: (h, d) for n, (_, h, d) in SCHEMES.items()}),
     )
     if figure != "mean":
@@ -164,3 +164,10 @@ def _curve(rows: Sequence[Row], data: str, figure: str, title: str) -> Any:
     majority = next(r["majority"] for r in rows if r["data"] == data)
     line = start([{"y": majority}]).mark("rule", strokeDash=[1, 4])
     return layer(marks, line.encode(y="y:Q"))
+
+
+def _leave_room(rows: Sequence[Row], figure: str) -> dict[str, Any]:
+    """A scale whose highest point stays inside, so that titles are in line."""
+    if figure == "mean":
+        return {"zero": False}
+    return {"domain": [0, 1.08 * max(row["y"] for row in rows)], "nice": False}

@@ -17,7 +17,7 @@ import pytest
 
 import privet as pv
 from privet.classifier.charts import draw_closeness
-from privet.demo.tables import bank_path
+from privet.demo.tables import bank_path, clinic_path
 from privet.display import HOMES
 from privet.engine.sql_engine import SqlEngine
 from privet.microdata.charts.group_charts import bin_sizes, label_sizes
@@ -30,6 +30,7 @@ from privet.microdata.charts.group_counts import (
 from privet.microdata.charts.release_charts import compare_column, compare_pair
 from privet.report.belief_charts import accumulate, draw_promises, find_level, find_room
 from privet.report.chart_style import AFTER, BEFORE, as_spec, render_inline
+from privet.views.charts import MOST_NODES, place_nodes
 
 EVIL = "<script>alert('x')</script> & \"'.[0]"
 CANARY = "CANARY-7f3a"
@@ -157,6 +158,79 @@ def test_who_must_stay_below_a_limit_may_not_reach_it() -> None:
     assert ["beyond the limit"] == list_sides(groups, pv.Ceiling(below="1/2"))
     mixed = pv.Groups.from_histograms([{"a": 1, "b": 1}, {"a": 1}])
     assert ["within the limit", "beyond the limit"] == list_sides(mixed, "1/2")
+
+
+def test_groups_of_any_columns_must_be_named() -> None:
+    promise = pv.Promise(pv.Linker(knows_any=2), pv.Ceiling("1/4"), {"ill": "HIV"})
+    with make_people(80, 3) as people:
+        with pytest.raises(pv.InputError, match="Name them with knows"):
+            people.chart("nearest", promise=promise)
+        chart = people.chart("nearest", promise=promise, knows=["job", "town"])
+    assert "job" in find_rows(chart)[0]["group"]
+
+
+def test_a_corner_is_not_rounded_onto_its_limit() -> None:
+    """89.96 % is below 90 %, and the chart says so."""
+    groups = pv.Groups.from_histograms([{"x": 30, "y": 28, "z": 31}])
+    frontier = pv.skyline(groups, "0.9")
+    assert any(float(c.belief) > 0.8995 for c in frontier.corners)
+    for attacks in (True, False):
+        rows = find_rows(frontier.chart(attacks=attacks))
+        said = " ".join(r["said"] for r in rows if "said" in r)
+        assert "sure" in said
+        assert "90 % sure" not in said
+
+
+def test_nobody_is_drawn_without_those_they_may_belong_to() -> None:
+    """Of many people, whole keys are drawn; the others are left out with theirs."""
+    keys, people = 30, 3
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i:03}" for i in range(keys * people)],
+            "zip": [f"zip {i % keys:02}" for i in range(keys * people)],
+            "ill": [f"illness {i % 7}" for i in range(keys * people)],
+        }
+    )
+    table = pv.read(frame, identifier="name", quasi="zip", sensitive="ill")
+    graph = pv.Views(table, ["name", "zip"], ["zip", "ill"]).connectivity().to_dict()
+    placed = {node["number"] for node in place_nodes(graph)}
+    assert MOST_NODES >= len(placed) > MOST_NODES / 2
+    for a, b in graph["edges"]:
+        assert (a in placed) == (b in placed)
+
+
+def test_what_forbids_nothing_is_not_called_undecided() -> None:
+    table = pv.read(
+        str(clinic_path()), identifier="name", quasi="age", sensitive="problem"
+    )
+    views = pv.Views(table, ["name", "age"], ["age", "problem"])
+    chart = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling(1))).chart()
+    told = {r["what"] for r in find_rows(chart) if "what" in r}
+    assert {"knowing nothing", "not applicable", "limit"} == told
+
+
+def test_a_release_shows_its_limits_in_words() -> None:
+    with make_people(200, 3) as people:
+        stated = [PROMISE, pv.Measure(k_anonymity=4)]
+        shown = pv.publish(people, stated, method=pv.Mondrian())._repr_html_()
+    assert "at least 4" in shown
+    assert "at most 2/3" in shown
+    assert "k anonymity 4" not in shown
+
+
+def test_one_group_is_one_group() -> None:
+    groups = pv.Groups.from_histograms([{"a": 3}])
+    assert ["1 group; 3 people in all."] == as_spec(groups.chart())["title"]["subtitle"]
+
+
+def test_chances_of_many_answers_are_not_written_over_each_other() -> None:
+    def draw(answers: int) -> str:
+        question = pv.Question("age", [str(i) for i in range(answers)])
+        design = pv.Design([question], [pv.Group("age", pv.KAry("0.3"))])
+        return json.dumps(as_spec(design.chart("channel", column="age")))
+
+    assert '"type": "text"' in draw(12)
+    assert '"type": "text"' not in draw(13)
 
 
 def test_bars_of_nobody_begin_at_the_axis() -> None:
@@ -601,17 +675,35 @@ def test_several_limits_are_told_as_several() -> None:
     assert "The upright lines are limits" in read_subtitle(several)
 
 
-def test_a_limit_for_several_values_is_explained() -> None:
+def test_limits_are_named_by_the_values_they_are_about() -> None:
     linker, half = pv.Linker(), pv.Ceiling("1/2")
-    promises = [
-        pv.Promise(linker, half, {"ill": value}, name=value) for value in ("flu", "HIV")
-    ]
-    drawn = pv.audit(make_people(60, 3), promises).chart("exposure")
-    told = {row["what"] for row in find_rows(drawn)}
-    assert {"ill: more than 50 % sure", "ill: more than 50 % sure (2)"} <= told
-    assert "A limit that is numbered" in read_subtitle(drawn)
-    alone = pv.audit(make_people(60, 3), promises[:1]).chart("exposure")
-    assert "numbered" not in read_subtitle(alone)
+    promises = [pv.Promise(linker, half, {"ill": v}, name=v) for v in ("flu", "HIV")]
+    every = pv.Promise(linker, pv.Ceiling(below="2/3"), "ill")
+    found = pv.audit(make_people(60, 3), [*promises, every])
+    told = {row["what"] for row in find_rows(found.chart("exposure"))}
+    assert {
+        "ill is flu: more than 50 % sure",
+        "ill is HIV: more than 50 % sure",
+        "ill: at least 66.7 % sure",
+    } <= told
+
+
+def test_a_limit_about_one_value_is_not_drawn_for_all_of_them() -> None:
+    """Somebody may be surer than that of other values, and nothing is broken."""
+    one = pv.Promise(pv.Linker(), pv.Ceiling("1/10"), {"ill": "HIV"})
+    every = pv.Promise(pv.Linker(), pv.Ceiling("9/10"), "ill")
+
+    def find_levels(*promises: pv.Promise) -> list[float]:
+        found = pv.audit(make_people(60, 3), promises)
+        charts = found.chart("beliefs"), found.exposure.chart("beliefs")  # type: ignore[union-attr]
+        first, second = (
+            [row["level"] for row in find_rows(c) if "level" in row] for c in charts
+        )
+        assert first == second
+        return first
+
+    assert [] == find_levels(one)
+    assert [0.9] == find_levels(one, every)
 
 
 def test_counts_stand_beside_the_bars_and_not_upon_the_limit() -> None:

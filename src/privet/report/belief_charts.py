@@ -52,6 +52,8 @@ ENDS = {
     "safe": mark("kept"),
     "breach": mark("broken"),
     "undecided": mark("undecided"),
+    "not covered": mark("not covered"),
+    "not applicable": mark("not applicable"),
 }
 """What is said of the point where a belief ends."""
 
@@ -64,6 +66,8 @@ COLOURS = {
     "kept": GREEN,
     "broken": ORANGE,
     "undecided": PURPLE,
+    "not covered": PURPLE,
+    "not applicable": GREY,
 }
 SHAPES = {
     NOTHING: "circle",
@@ -71,6 +75,8 @@ SHAPES = {
     "kept": "triangle-left",
     "broken": "cross",
     "undecided": "square",
+    "not covered": "triangle-up",
+    "not applicable": "square",
 }
 """Colours never stand alone."""
 
@@ -174,7 +180,7 @@ def _list_points(name: str, finding: Summary, before: Summary | None) -> list[Ro
     told = {
         NOTHING: finding["prior"],
         BEFORE: None if before is None else before["posterior"],
-        ENDS.get(finding["verdict"], "undecided"): finding["posterior"],
+        ENDS[finding["verdict"]]: finding["posterior"],
         LIMIT: None if level is None else str(level),
     }
     return [

@@ -259,6 +259,8 @@ def percent_axis(title: str, **more: Any) -> Spec:
 
 MOST_TICKS = 10
 """Up to so many things are counted one by one along an axis."""
+LONG = 10_000
+"""From so many on, thousands are written as k."""
 
 
 def count_axis(title: str, most: int) -> Spec:
@@ -267,8 +269,9 @@ def count_axis(title: str, most: int) -> Spec:
         values = list(range(most + 1))
         return {"title": title, "values": values, "format": "d", **NUMBERS}
     # 4,000 is read at once, 4,000,000 is not; 0 is never 0k.
-    form = "format(datum.value, datum.value < 10000 ? ',' : '~s')"
-    return {"title": title, "labelExpr": form, "tickMinStep": 1, **NUMBERS}
+    form = "," if most < LONG else "~s"
+    said = f"datum.value ? format(datum.value, '{form}') : '0'"
+    return {"title": title, "labelExpr": said, "tickMinStep": 1, **NUMBERS}
 
 
 def count_scale(most: int) -> Spec:

@@ -67,6 +67,17 @@ def draw_audit(audit: Audit) -> Chart | None:
     return draw_promises(audit.to_dict()["findings"])
 
 
+def tell_exposure(exposure: Any) -> dict[str, Any]:
+    """Exposure as a dictionary, with what each limit is about, as charts name it."""
+    found: dict[str, Any] = exposure.to_dict()
+    name_limits = getattr(exposure, "name_limits", None)
+    for column, names in (name_limits() if name_limits else {}).items():
+        limits = found["columns"][column]["beyond"]
+        for limit, name in zip(limits, names, strict=True):
+            limit["about"] = name
+    return found
+
+
 def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
     """Of how many people something is told, whether it was promised or not."""
     rows = list(_list_exposed(exposure))
@@ -90,11 +101,6 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
             n=f"{people:,}",
             known=_join_known(exposure),
         ),
-        say(
-            "A limit that is numbered is set for several values: in the policy's order."
-        )
-        if names != [r["what"] for r in first]
-        else "",
         more,
     )
 
@@ -117,9 +123,13 @@ def _list_exposed(exposure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             strict = "below" in beyond["limit"]
             level = percent(Fraction(next(iter(beyond["limit"].values()))))
             sentence = AT_LEAST if strict else MORE_THAN
-            sure = say(sentence, column=name, level=level)
+            about = shorten(beyond.get("about") or name, LONGEST_LIMIT)
+            sure = say(sentence, column=about, level=level)
             yield _tell(sure, beyond["people"], people)
 
+
+LONGEST_LIMIT = 34
+"""Letters of what a limit is about."""
 
 AT_LEAST = mark("{column}: at least {level} sure")
 MORE_THAN = mark("{column}: more than {level} sure")
@@ -131,8 +141,13 @@ def _tell(what: str, n: int, people: int) -> dict[str, Any]:
 
 
 def list_levels(exposure: Mapping[str, Any], column: str) -> list[Fraction]:
-    """The limits a policy sets for a column, as exposure has them."""
-    limits = (b["limit"] for b in exposure["columns"][column]["beyond"])
+    """The limits a policy sets for every value of a column, from `tell_exposure`.
+
+    How sure somebody is of whatever value people have is no matter of a limit that is
+    about one of them.
+    """
+    every = (b for b in exposure["columns"][column]["beyond"] if not b.get("about"))
+    limits = (b["limit"] for b in every)
     found = {Fraction(next(iter(limit.values()))) for limit in limits}
     return sorted(level for level in found if level < 1)
 
@@ -149,7 +164,7 @@ def draw_own_beliefs(exposure: Mapping[str, Any], column: str | None) -> Chart |
 
 def _read_exposure(audit: Audit) -> dict[str, Any] | None:
     told = audit.exposure
-    found = None if told is None else told.to_dict()
+    found = None if told is None else tell_exposure(told)
     return found if found and "columns" in found else None
 
 

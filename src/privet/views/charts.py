@@ -106,22 +106,55 @@ def draw_views(views: Views) -> Chart | None:
 def place_nodes(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Where the nodes of a connectivity graph stand: a column per view.
 
-    Of too many, the first of each view.
+    What hangs together stands together. Of too many, the first pieces that fit, whole:
+    somebody whose partners are left out would seem to have none. Only of a first piece
+    that is too large itself, the first nodes of each view.
     """
-    sides = len(graph["views"])
+    nodes, sides = graph["nodes"], len(graph["views"])
     most = max(MOST_NODES // max(sides, 1), 1)
     placed: list[dict[str, Any]] = []
     heights = [0] * sides
-    for number, node in enumerate(graph["nodes"]):
-        at = node["view"]
-        if heights[at] < most:
-            said = ", ".join(shorten(v, 16) for v in node["cells"].values())
-            row = {"number": number, "view": at, "label": shorten(said, 34)}
-            placed.append({**row, "at": heights[at]})
-            heights[at] += 1
+    for piece in list_pieces(len(nodes), graph["edges"]):
+        needs = [sum(nodes[n]["view"] == side for n in piece) for side in range(sides)]
+        if placed and any(h + n > most for h, n in zip(heights, needs, strict=True)):
+            continue
+        for number in piece:
+            at = nodes[number]["view"]
+            if heights[at] < most:
+                placed.append({**_label_node(number, nodes[number]), "at": heights[at]})
+                heights[at] += 1
     for node in placed:  # shorter sides stand in the middle
         node["at"] += (max(heights) - heights[node["view"]]) / 2
     return placed
+
+
+def list_pieces(nodes: int, edges: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The nodes that hang together, piece by piece, in the order of their first ones.
+
+    >>> list_pieces(5, [(0, 3), (1, 4), (3, 2)])
+    [[0, 2, 3], [1, 4]]
+    """
+    beside: dict[int, list[int]] = {n: [] for n in range(nodes)}
+    for a, b in edges:
+        beside[a].append(b)
+        beside[b].append(a)
+    found: list[list[int]] = []
+    seen: set[int] = set()
+    for first in range(nodes):
+        piece, left = set[int](), [first]
+        while left:
+            at = left.pop()
+            if at not in seen:
+                seen.add(at)
+                piece.add(at)
+                left += beside[at]
+        found += [sorted(piece)] if piece else []
+    return found
+
+
+def _label_node(number: int, node: Mapping[str, Any]) -> dict[str, Any]:
+    said = ", ".join(shorten(v, 16) for v in node["cells"].values())
+    return {"number": number, "view": node["view"], "label": shorten(said, 34)}
 
 
 def draw_graph(graph: Mapping[str, Any]) -> Chart | None:

@@ -38,7 +38,7 @@ from privet.microdata.groups import Groups
 from privet.microdata.release import Release
 from privet.microdata.skyline import report as skyline_report
 from privet.microdata.skyline.skyline_find import Frontier
-from privet.policy import Promise
+from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_beliefs, draw_promises
 from privet.report.chart_style import (
     AFTER,
@@ -62,11 +62,17 @@ from privet.report.charts import (
     draw_own_beliefs,
     list_findings,
     list_levels,
+    tell_exposure,
 )
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, field
-from privet.report.words import SYMBOLS, escape_name
+from privet.report.words import (
+    SYMBOLS,
+    escape_name,
+    format_bound,
+    format_limit,
+)
 from privet.table import Table, require_columns
 from privet.values.beliefs import Ceiling
 from privet.values.exact import fraction
@@ -75,6 +81,10 @@ from privet.values.windows import Within
 
 MOST_GROUPS = 15
 """Groups of a list."""
+ANY_COLUMNS = (
+    "A promise must be about columns that are named for its groups to be drawn; it is "
+    "about any of them. Name them with knows=[...]: the finding says which are worst."
+)
 
 ROLES = {
     mark("identifier"): PURPLE,
@@ -187,6 +197,8 @@ def _draw_table_surest(
     values = None
     if promise is not None:
         knows = promise.against.list_known_columns() or knows
+        if not knows and getattr(promise.against, "knows_any", None):
+            raise InputError(ANY_COLUMNS)
         if limit is None and isinstance(promise.limit, Ceiling):
             limit = promise.limit
         named, values = _read_about(promise.about)
@@ -308,7 +320,7 @@ def draw_release(release: Release) -> Chart | None:
 
 def _draw_release_beliefs(release: Release, column: str | None = None) -> Chart | None:
     """Of how many people somebody is how sure, before and after; counts the table."""
-    after = None if release.exposure is None else release.exposure.to_dict()
+    after = None if release.exposure is None else tell_exposure(release.exposure)
     about = column or next(iter(release._private.roles.sensitive), None)
     if about is None:
         raise InputError("A release must have a sensitive column to be sure of.")
@@ -349,9 +361,9 @@ def _write_release(release: Release, picture: str) -> str:
             f"{SYMBOLS[Verdict(p['verdict'])]} {p['promise']}",
             "" if p["before"] is None else p["before"],
             p["posterior"] or p["measured"] or "",
-            ", ".join(f"{k} {v}".replace("_", " ") for k, v in p["limit"].items()),
+            limit,
         )
-        for p in told["promises"]
+        for p, limit in zip(told["promises"], _list_limits(release), strict=True)
     ]
     heads = (say("Promise"), say("Before"), say("After"), say("Limit"))
     table = table_as_html(heads, lines)
@@ -360,6 +372,19 @@ def _write_release(release: Release, picture: str) -> str:
         f"{f'<p>{title}</p>' if title else ''}{picture}{table}"
         f"<p>{escape(_describe_hidden(told))}</p></div>"
     )
+
+
+def _list_limits(release: Release) -> list[str]:
+    """The limit of each finding in words; nothing was promised of some."""
+    stated = (f.promise for f in (*release.audit.findings, *release.audit.uncovered))
+    return [
+        format_bound(p)
+        if isinstance(p, Measure)
+        else format_limit(p.limit)
+        if isinstance(p, Promise)
+        else ""
+        for p in stated
+    ]
 
 
 def _describe_hidden(told: dict[str, Any]) -> str:
@@ -394,6 +419,10 @@ def _list_exposed(exposure: Any) -> list[dict[str, Any]]:
 def _write_exposure(exposure: Any, picture: str) -> str:
     said = "".join(f"<li>{escape(line)}</li>" for line in exposure.explain())
     return f"<div>{picture}<ul>{said}</ul></div>"
+
+
+def _draw_exposed_beliefs(exposure: Any, column: str | None = None) -> Chart | None:
+    return draw_own_beliefs(tell_exposure(exposure), column)
 
 
 def _list_points(frontier: Frontier) -> list[dict[str, Any]]:
@@ -481,10 +510,12 @@ EXHIBITS = {
         page=_write_exposure,
         lines=_list_exposed,
         charts={
-            "people": lambda e: draw_exposure(e.to_dict()),
-            "beliefs": lambda e, column=None: draw_own_beliefs(e.to_dict(), column),
+            "people": lambda e: draw_exposure(tell_exposure(e)),
+            "beliefs": lambda e, column=None: draw_own_beliefs(
+                tell_exposure(e), column
+            ),
         },
-        picture=lambda e: draw_exposure(e.to_dict()),
+        picture=lambda e: draw_exposure(tell_exposure(e)),
     ),
     "Frontier": Exhibit(
         page=skyline_report.as_html,

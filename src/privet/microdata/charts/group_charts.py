@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from privet.languages import mark, say, translate
+from privet.languages import say, say_number, translate
 from privet.report.chart_style import (
     BAR,
     BLUE,
@@ -98,21 +98,21 @@ def draw_sizes(
         text = bars.mark("text", dy=-6).encode(x=x, y=y, text="said:N")
         layers.append(text)
     told = [
-        say(
-            GROUPS_OF if several else GROUPS,
-            name=name,
-            n=f"{sum(sizes.values()):,}",
-            all=f"{sum(s * n for s, n in sizes.items()):,}",
-            counted=translate(counted),
-        )
-        for name, sizes in series.items()
+        _count_groups(name if several else "", series[name], counted) for name in names
     ]
     return finish(layer(*layers), say("How many look alike"), *(f"{t}." for t in told))
 
 
-GROUPS = mark("{n} groups; {all} {counted} in all")
-GROUPS_OF = mark("{name}: {n} groups; {all} {counted} in all")
-"""How many groups there are, in one table, or in one of several."""
+def _count_groups(name: str, sizes: Mapping[int, int], counted: str) -> str:
+    """How many groups there are, in one table, or in one of several that are named."""
+    told = say_number(
+        "{n} group; {all} {counted} in all",
+        "{n} groups; {all} {counted} in all",
+        sum(sizes.values()),
+        all=f"{sum(s * n for s, n in sizes.items()):,}",
+        counted=translate(counted),
+    )
+    return say("{name}: {told}", name=name, told=told) if name else told
 
 
 # Uniqueness -------------------------------------------------------------------------

@@ -116,7 +116,8 @@ def _draw_panel(
     corners: Sequence[Mapping[str, Any]],
     most: tuple[int, int],
 ) -> Chart:
-    ends = {"k": most[0] + 1, "m": most[1] + 1}
+    # The number above the highest point stays inside, so that titles are in line.
+    ends = {"k": most[0] + max(1, most[0] / 8), "m": most[1] + 1}
     x = field(
         "m:Q",
         scale={"domain": [-0.5, ends["m"]], "nice": False, "zero": False},
@@ -190,7 +191,7 @@ def _draw_words(
         return None
     lines: list[str] = []
     for c in corners:
-        said = _describe_attack(frontier, c) if attacks else _describe_corner(c)
+        said = (_describe_attack if attacks else _describe_corner)(frontier, c)
         lines += wrap(f"{c['number']}.  {said}", LINE, subsequent_indent="\u2003")
     rows = [{"at": i, "said": line} for i, line in enumerate(lines)]
     marks = start(rows, width=10, height={"step": 17}).mark("text", align="left")
@@ -198,14 +199,14 @@ def _draw_words(
     return marks.encode(y=y, x={"value": 0}, text=field("said:N"))
 
 
-def _describe_corner(corner: Mapping[str, Any]) -> str:
+def _describe_corner(frontier: Frontier, corner: Mapping[str, Any]) -> str:
     found = corner["corner"]
     return say(
         CORNER if found.exact else CORNER_BOUND,
         l=corner["l"],
         k=corner["k"],
         m=corner["m"],
-        sure=percent(Fraction(found.belief)),
+        sure=percent(Fraction(found.belief), unlike=frontier.confidence),
     )
 
 
@@ -219,12 +220,12 @@ CORNER_BOUND = mark(
 def _describe_attack(frontier: Frontier, corner: Mapping[str, Any]) -> str:
     found = corner["corner"]
     if found.attack is None:
-        return _describe_corner(corner)
+        return _describe_corner(frontier, corner)
     known = describe_knowledge(frontier.about, found.attack)
     told = say(
         "who knows {known} is {sure} sure of {value}",
         known=known,
-        sure=percent(found.belief),
+        sure=percent(found.belief, unlike=frontier.confidence),
         value=shorten(found.attack.value, 20),
     )
     return shorten(told, 3 * LINE)

@@ -213,6 +213,18 @@ class Exposure(Displayed):
 
         return describe_exposure(self)
 
+    def name_limits(self) -> dict[str, list[str]]:
+        """What each limit of a column is about; nothing where it is every value.
+
+        It quotes the policy, and is for those who have the table: `to_dict` does not.
+        """
+        from privet.microdata.exposure.report import describe_limit
+
+        return {
+            c.column: [describe_limit(c.column, b) for b in c.beyond]
+            for c in self.columns
+        }
+
     def __repr__(self) -> str:
         return "\n".join(self.explain())
 

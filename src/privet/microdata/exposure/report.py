@@ -139,6 +139,13 @@ def _describe_values(column: str, values: Sequence[object] | Within | None) -> s
     return say("{column} is {value}", column=column, value=_list_values(values))
 
 
+def describe_limit(column: str, beyond: Beyond) -> str:
+    """Which values of a column a limit is about; nothing: every value."""
+    if beyond.about is None:
+        return ""
+    return _describe_values(escape_name(column), beyond.about)
+
+
 def _list_values(values: Sequence[object]) -> str:
     cells = [format_cell(None if v is None else str(v)) for v in values]
     return join_alternatives(cells)

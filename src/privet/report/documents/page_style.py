@@ -85,6 +85,7 @@ a { color: var(--link); }
 .is-none { --own: var(--none); --own-tint: var(--none-tint); }
 nav { font-size: .95rem; }
 nav ol { columns: 2 16rem; padding-left: 1.4rem; }
+nav li { margin: 0 0 .5rem; break-inside: avoid; }
 article { border: 1px solid var(--line); border-left: .35rem solid var(--own);
   border-radius: .2rem; padding: .8rem 1rem; margin: .9rem 0; }
 article h3 { display: flex; flex-wrap: wrap; gap: .3rem .7rem; align-items: baseline; }

@@ -15,7 +15,7 @@ from privet.findings import Audit, Finding
 from privet.languages import say, translate, which_language
 from privet.policy import Measure, Promise
 from privet.report.belief_charts import draw_promises
-from privet.report.charts import draw_exposure, draw_own_beliefs
+from privet.report.charts import draw_exposure, draw_own_beliefs, tell_exposure
 from privet.report.documents.document import (
     Document,
     Facts,
@@ -231,11 +231,12 @@ def describe_exposure(audit: Audit) -> Section | None:
     parts: list[Part] = [Listing(told["words"])]
     if told.get("columns"):
         parts.append(_tabulate_exposure(told))
-        parts.append(Picture(say("What is told, promised or not."), _draw(told)))
+        seen = tell_exposure(audit.exposure)
+        parts.append(Picture(say("What is told, promised or not."), _draw(seen)))
         parts += [
             Picture(
                 say("How sure somebody is of {column}.", column=escape_name(c)),
-                _draw_column(told, c),
+                _draw_column(seen, c),
             )
             for c in list(told["columns"])[:MOST_COLUMNS]
         ]

@@ -35,6 +35,8 @@ from privet.responses.planning import list_sample_sizes
 from privet.responses.release import Responses
 from privet.values.exact import as_float, percent
 
+MOST_WRITTEN = 12
+"""Answers of a channel whose chances are written out."""
 MOST_ANSWERS = 40
 """Answers of a list of shares."""
 
@@ -147,22 +149,19 @@ def draw_channel(design: Design, column: str) -> Chart | None:
     across = {"title": say("reported"), "labelAngle": -30}
     x = field("report:N", sort=labels, axis=across)
     y = field("truth:N", sort=labels, axis={"title": say("true")})
-    marks = start(rows, width={"step": 54}, height={"step": 34})
+    written = len(labels) <= MOST_WRITTEN
+    wide, high = (54, 34) if written else (18, 18)
+    marks = start(rows, width={"step": wide}, height={"step": high})
+    size = {"domain": [0, 1], "range": [0, 900 if written else 250]}
+    squares = marks.mark("square", color=BLUE, opacity=0.45).encode(
+        x=x, y=y, size=field("chance:Q", scale=size, legend=None)
+    )
+    chances = [marks.mark("text").encode(x=x, y=y, text="said:N")] if written else []
     return finish(
-        layer(
-            marks.mark("square", color=BLUE, opacity=0.45).encode(
-                x=x,
-                y=y,
-                size=field(
-                    "chance:Q",
-                    scale={"domain": [0, 1], "range": [0, 900]},
-                    legend=None,
-                ),
-            ),
-            marks.mark("text").encode(x=x, y=y, text="said:N"),
-        ),
+        layer(squares, *chances),
         say("What is reported of {column}", column=shorten(column)),
         say("Each line adds up to 100 %."),
+        "" if written else say("The larger, the likelier."),
     )
 
 
@@ -256,7 +255,9 @@ def draw_shares(
         for label, r in zip(labels, first, strict=True)
     ]
     y = field("answer:N", **list_in_order(labels), axis={"labelLimit": 300})
-    x = field("share:Q", axis=percent_axis(say("share of people")), scale=SHARES)
+    ends = [r["high"] for r in first] + [t["share"] for t in told]
+    scale = {"domain": [0, find_end(max(ends))]}
+    x = field("share:Q", axis=percent_axis(say("share of people")), scale=scale)
     said = {true: BLUE, seen: GREY} if reported else {true: BLUE}
     shapes = field(
         "what:N",
@@ -280,6 +281,15 @@ def draw_shares(
         ),
         more,
     )
+
+
+def find_end(most: float) -> float:
+    """Where an axis of shares ends that begins at 0: small ones would be one dot.
+
+    >>> find_end(0.04), find_end(0.31), find_end(0.7)
+    (0.1, 0.5, 1.0)
+    """
+    return next((end for end in (0.1, 0.2, 0.5) if most <= end), 1.0)
 
 
 def summarise_shares(found: Estimates) -> list[Row]:
@@ -307,12 +317,13 @@ def draw_estimate(e: Estimate) -> Chart | None:
         say("{level} interval", level=level),
         say("at least {share}", share=level),
     )
-    spans = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
+    spans: list[Row] = [{"what": usual, "low": e.interval[0], "high": e.interval[1]}]
     if e.sure is not None:
         spans.append({"what": sure, "low": e.sure[0], "high": e.sure[1]})
     names = [str(s["what"]) for s in spans]
     y = field("what:N", **list_in_order(names))
-    x = field("low:Q", axis=percent_axis(say("share of people")), scale=SHARES)
+    scale = {"domain": [0, find_end(max(s["high"] for s in spans))]}
+    x = field("low:Q", axis=percent_axis(say("share of people")), scale=scale)
     marks = start(spans, width=WIDTH, height={"step": STEP + 2})
     dots = start([{"what": n, "low": e.value} for n in names])
     return finish(

@@ -21,6 +21,7 @@ from privet.cli import cli
 from privet.demo.tables import bank_path
 from privet.engine.protocol import Run
 from privet.microdata.information_loss import (
+    grouped_cells,
     loss_measures,
     released_cells,
     row_samples,
@@ -206,7 +207,7 @@ def test_figures_are_the_same_however_rows_are_added_up(
     known = {"quasi": ["age", "town", "job"], "sensitive": "ill", "other": "wage"}
     method, found = pv.Mondrian(**options), []
     for at_once in (2**60, 0):  # pair by pair; several columns together
-        monkeypatch.setattr(released_cells, "JOINT_ROWS", at_once)
+        monkeypatch.setattr(grouped_cells, "JOINT_ROWS", at_once)
         with pv.read(pa.table(texts), **known, target="vote") as table:
             release = pv.publish(table, pv.Measure(k_anonymity=3), method=method)
             found.append(release.utility.to_dict())

@@ -17,13 +17,13 @@ import pyarrow as pa
 from privet.comparison.peers.coded_table import NUMBERS, CodedTable
 from privet.engine.protocol import Run
 from privet.findings import Audit
-from privet.microdata.information_loss.pair_tables import Pair
-from privet.microdata.information_loss.released_cells import (
+from privet.microdata.information_loss.cell_counts import (
     CellCounts,
     MeasuredColumn,
     WholeRows,
     find_changed,
 )
+from privet.microdata.information_loss.pair_tables import Pair
 from privet.microdata.information_loss.row_samples import RowSample, draw_rows
 from privet.microdata.information_loss.value_sets import ValueSets
 from privet.policy import Policy

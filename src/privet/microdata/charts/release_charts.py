@@ -11,9 +11,11 @@ import numpy as np
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.languages import mark, say
+from privet.microdata.information_loss.cell_counts import (
+    MeasuredColumn,
+)
 from privet.microdata.information_loss.loss_measures import spread_column, spread_pair
 from privet.microdata.information_loss.released_cells import (
-    MeasuredColumn,
     ReleasedCells,
     open_cells,
 )

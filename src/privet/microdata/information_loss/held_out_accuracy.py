@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privet.languages import say
-from privet.microdata.information_loss.released_cells import (
+from privet.microdata.information_loss.cell_counts import (
     CellCounts,
     MeasuredColumn,
 )

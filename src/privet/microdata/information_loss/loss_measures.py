@@ -20,6 +20,12 @@ import numpy as np
 from privet.engine.protocol import LIMIT, Run
 from privet.errors import Stopped, TooLarge
 from privet.languages import mark
+from privet.microdata.information_loss.cell_counts import (
+    CellCounts,
+    MeasuredColumn,
+    WholeRows,
+    find_changed,
+)
 from privet.microdata.information_loss.distribution_distances import (
     correlate,
     cramers_v,
@@ -35,11 +41,7 @@ from privet.microdata.information_loss.held_out_accuracy import (
 )
 from privet.microdata.information_loss.pair_tables import Pair
 from privet.microdata.information_loss.released_cells import (
-    CellCounts,
-    MeasuredColumn,
     ReleasedCells,
-    WholeRows,
-    find_changed,
     open_cells,
 )
 from privet.microdata.information_loss.utility_report import (

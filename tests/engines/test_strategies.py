@@ -362,6 +362,9 @@ def test_keys_of_wide_sets_are_sorted_only_where_there_is_room() -> None:
     task = replace(MANY, cells=(10**9, 1000))
     assert ArraysAndKeys is choose(task, room=24 * MANY.rows)
     assert GroupingSets is choose(task, room=24 * MANY.rows - 1)
+    # As without narrow sets: so few keys are sorted at once, whatever the room.
+    few = replace(task, rows=Limits().keys_at_once)
+    assert ArraysAndKeys is choose(few, room=0)
 
 
 def test_narrow_sets_get_arrays_while_they_fit() -> None:

@@ -63,8 +63,8 @@ def choose_strategy(
     … at most 8 million keys (rows · sets)       SortedKeys        sorting beats
                                                                    grouping rows that
                                                                    mostly differ
-    … some sets that are narrow, 32 million      ArraysAndKeys     each its own way,
-      keys of wide ones, which fit the room                        in one scan
+    … some sets that are narrow, 8 million keys  ArraysAndKeys     each its own way,
+      of wide ones, or 32 that fit the room                        in one scan
     … one set with groups, keys fit the room,    SortedBlocks      grouping would hold
       most of the first million rows differ                        as many cells
     anything else: weights, people with several  GroupingSets      all sets in one
@@ -98,12 +98,18 @@ def _choose_for_plain(
         return SortedKeys
     narrow, wide = split_widths(task.cells, task.rows, limits)
     keys = task.rows * len(wide)
-    if narrow and keys <= limits.keys_in_room and keys * limits.key_bytes <= room():
+    few = keys <= limits.keys_at_once
+    if narrow and (few or _fits_room(keys, room, limits)):
         return ArraysAndKeys
     one = len(task.cells) == 1 and task.grouped
     if one and task.rows * limits.key_bytes <= room() and mostly_differ():
         return SortedBlocks
     return GroupingSets
+
+
+def _fits_room(keys: int, room: Callable[[], int], limits: Limits) -> bool:
+    """Whether so many keys may be sorted beside arrays."""
+    return keys <= limits.keys_in_room and keys * limits.key_bytes <= room()
 
 
 def fits_one_statement(rows: CodedRows, sets: Sequence[Order]) -> bool:

@@ -6,8 +6,11 @@ The folder holds adult.data and adult.test of the UCI repository. The 45,222 com
 rows are expanded as in the paper: each row has variations in which some of the seven
 known columns take random values. Protected are the three rarest values of the marital
 status. Everything runs in processes of its own, from the Parquet file to the release
-that was written, read back and recounted. The bars hold for a million rows: 10 times
-the GROUP BY at a limit of 90 % and 18 times at 100 %.
+that was written, read back and recounted. The bars hold for a million rows: 8 times
+the CPU time of the GROUP BY at a limit of 90 % and 6 times at 100 %, by the paper's
+moves and by the sweeps that users get. Wall-clock is told, not judged: the GROUP BY
+keeps all cores busy and a search does not, so that the ratio of seconds says little but
+how many cores there are.
 The pieces of a publication are from runs of their own, which tell after every move.
 Wang, Fung, Yu 2007, section 5.4 (a million rows: 192 s and 296 s; several sets of
 columns: 318 s and 412 s).
@@ -48,7 +51,8 @@ SCALES = sized((1, 5, 22, 221), (1,))
 """How many rows are made of each."""
 JUDGED = sized(22, 1)
 """The scale the bars are for."""
-BARS = {"0.9": 10, "1": 18}
+BARS = {"0.9": 8, "1": 6}
+"""Times the CPU of the GROUP BY, by limit."""
 SETS = sized(30, 1)
 ZIP_ROWS, ZIPS = sized((1_000_000, 100_000), (20_000, 2_000))
 ZIP_KNOWN = ("zip", "age", "sex", "job")
@@ -336,8 +340,8 @@ class Measured:
 
     @property
     def ratio(self) -> float:
-        """How many times the floor's seconds."""
-        return self.ours.seconds / self.floor.seconds
+        """How many times the floor's CPU seconds."""
+        return self.ours.cpu / self.floor.cpu
 
 
 def measured(path: Path, task: dict, times: int) -> Measured:
@@ -366,7 +370,7 @@ def told(pieces: dict[str, float]) -> str:
 
 
 def one_set(scale: int, path: Path, last: dict[str, float]) -> bool:
-    """One size: the floor, both limits, the maximal pass."""
+    """One size: the floor, both limits, the paper's moves and sweeps."""
     times = TIMES if scale <= JUDGED else 1
     print(f"{scale * ROWS:,} rows; best of {times}")
     good = True
@@ -375,10 +379,9 @@ def one_set(scale: int, path: Path, last: dict[str, float]) -> bool:
         found = measured(path, task, times)
         whole = measured(path, {**task, "paper": False}, times)
         show(limit, found, bar, last)
-        print(
-            f"    maximal pass {whole.pieces['moves'] - found.pieces['moves']:+.2f} s"
-        )
-        good &= scale != JUDGED or found.ratio <= bar
+        print(f"  privet, the same in sweeps   {whole.ours}")
+        print(f"    ratio in cpu-s {whole.ratio:.1f}; {told(whole.pieces)}")
+        good &= scale != JUDGED or max(found.ratio, whole.ratio) <= bar
     return good
 
 
@@ -389,8 +392,8 @@ def show(limit: str, found: Measured, most: int, last: dict[str, float]) -> None
     print(f"  DuckDB, GROUP BY of the cube {floor}")
     print(f"  privet, limit {float(limit):4.0%}           {ours}")
     print(
-        f"    ratio {found.ratio:.1f}, in cpu-s {ours.cpu / floor.cpu:.1f} "
-        f"(bar {most} at a million rows); {grown:.1f} times the size before"
+        f"    ratio in cpu-s {found.ratio:.1f} (bar {most} at a million rows), in "
+        f"seconds {ours.seconds / floor.seconds:.1f}; {grown:.1f} times the size before"
     )
     print(f"    {told(found.pieces)}")
 

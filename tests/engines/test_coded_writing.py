@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -116,6 +117,18 @@ def test_values_that_are_equal_and_not_the_same_are_sorted(tmp_path: Path) -> No
         assert 3 == table.engine.write(writing, {}, Run())
     found = pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()
     assert ["-0.0", "0.0", "1.5"] == sorted(map(str, found))
+
+
+def test_texts_that_a_collation_takes_for_equal_are_sorted(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "in.duckdb")) as con:
+        con.execute("CREATE TABLE people (x VARCHAR COLLATE NOCASE)")
+        con.execute("INSERT INTO people VALUES ('A'), ('a'), ('B')")
+    with pv.read(str(tmp_path / "in.duckdb"), table="people", quasi=["x"]) as table:
+        code(table, "x")
+        writing = WriteQuery(str(tmp_path / "out.parquet"), "parquet", ("x",))
+        assert 3 == table.engine.write(writing, {}, Run())
+    found = pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()
+    assert ["A", "B", "a"] == sorted(found)
 
 
 def test_texts_of_a_text_file_are_written_as_they_came(tmp_path: Path) -> None:

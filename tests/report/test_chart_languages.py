@@ -221,16 +221,20 @@ def test_a_word_that_is_not_said_is_found(made_up: None) -> None:
 # What is written in the sources -----------------------------------------------------
 
 TITLED = {"percent_axis", "count_axis", "finish"}
+NAMED = ("title", "text")
+"""What holds words: of a call, or of a piece of Vega-Lite."""
 
 
 def list_bare_titles(source: str) -> Iterator[str]:
     """Titles of axes, legends and charts that are plain text."""
-    for call in ast.walk(ast.parse(source)):
-        if not isinstance(call, ast.Call):
-            continue
-        given = [k.value for k in call.keywords if k.arg in ("title", "text")]
-        if getattr(call.func, "id", "") in TITLED:
-            given += call.args
+    for node in ast.walk(ast.parse(source)):
+        given: list[ast.expr] = []
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            given = [v for k, v in pairs if getattr(k, "value", "") in NAMED]
+        elif isinstance(node, ast.Call):
+            given = [k.value for k in node.keywords if k.arg in NAMED]
+            given += node.args if getattr(node.func, "id", "") in TITLED else []
         for value in given:
             text = value.value if isinstance(value, ast.Constant) else ""
             if isinstance(value, ast.JoinedStr):
@@ -253,11 +257,23 @@ def test_titles_are_said(path: Path) -> None:
 
 
 def test_a_bare_title_is_found() -> None:
-    source = 'finish(c, "Who", say("Whom"), f"of {n}")\nalt.Legend(title="chance")'
-    assert ["Who", "of ", "chance"] == list(list_bare_titles(source))
+    source = (
+        'finish(c, "Who", say("Whom"), f"of {n}")\n'
+        'field("a:N", title="chance", legend={"title": "odds", "format": "%"})'
+    )
+    assert ["Who", "of ", "chance", "odds"] == list(list_bare_titles(source))
 
 
 # In the languages that there are ----------------------------------------------------
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_legend_is_not_cut_in_any_language(language: str) -> None:
+    asked = [pv.Question("smokes", ["no", "yes"])]
+    with speak(language):
+        design = pv.Design(asked, [pv.Group("smokes", pv.KAry("0.75"))])
+        said = translate("how sure a report makes of what was thought even")
+        assert f">{said}<" in render_inline(design.chart())
 
 
 @pytest.mark.parametrize("language", OTHERS)

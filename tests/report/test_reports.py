@@ -260,6 +260,23 @@ def test_headings_and_limits_are_in_the_language_of_the_report(
         assert covered in found._repr_html_()
 
 
+@pytest.mark.parametrize("kind", ["disclosed", "classifier"])
+def test_who_accepted_something_is_told_in_private(tmp_path: Path, kind: str) -> None:
+    folder = make_release(kind, tmp_path)
+    assert "A. Steward" in write(folder, "r.md", custody=folder / "vault")
+    private = write(folder, "r.html", custody=folder / "vault")
+    assert "<td>A. Steward</td>" in private
+    assert "A. Steward" not in write(folder, "p.html", public=True)
+
+
+def test_what_a_disguised_row_tells_has_headings_and_lines(tmp_path: Path) -> None:
+    folder = make_release("answers", tmp_path)
+    page = write(folder, "r.html")
+    assert "<p>The whole record, for somebody who knows" in page
+    assert "<li>smokes: odds times 3 at most" in page
+    assert ":</li>" not in page
+
+
 def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:
     with read_loans() as loans:
         found = pv.compare(loans, [KNOWN], methods=["mondrian"])

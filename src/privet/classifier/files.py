@@ -50,7 +50,7 @@ from privet.policy import Measure, Promise
 from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
 from privet.release.commit.intent import recover
-from privet.release.custody_record import now, policy_text
+from privet.release.custody_record import now, policy_text, record_accepted
 from privet.release.destination import Destination
 from privet.release.gate import refuse_undecided
 from privet.release.history import History, list_open
@@ -622,6 +622,7 @@ class ClassifierParts(ReleaseParts):
             "certificate": release.made.proof.to_dict(),
             "synthetic": None if table is None else _describe_synthetic(table),
             "policy": policy_text(policy),
+            **record_accepted(policy),
             "before": release.before.to_dict() if release.before else None,
             "after": release.audit.to_dict(),  # as recounted, and what does not apply
         }

@@ -69,6 +69,12 @@ def describe_bins(bins: Bins | None) -> str:
     return "" if bins is None else json.dumps(bins.to_list())
 
 
+def record_accepted(policy: Policy) -> dict[str, Any]:
+    """What was accepted, why and by whom; nothing where nothing was."""
+    entries = [a.to_dict() for a in policy.accepted]
+    return {"accepted": entries} if entries else {}
+
+
 def policy_text(policy: Policy) -> Any:
     """The policy as it was written, or as a file would have it."""
     if policy.origin:

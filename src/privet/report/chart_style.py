@@ -94,7 +94,7 @@ CONFIG: dict[str, Any] = {
         "titleFontSize": 11,
         "titleFontWeight": "normal",
         "orient": "top",
-        "labelLimit": 260,
+        "labelLimit": 340,
     },
     "title": {
         "color": INK,

@@ -24,6 +24,7 @@ from privet.report import words
 from privet.report.documents.document import (
     Grid,
     Listing,
+    Paragraph,
     Part,
     Picture,
     Program,
@@ -160,21 +161,33 @@ def describe_release(told: Mapping[str, Any], design: Design) -> str:
 
 def describe_disclosure(design: Design) -> str:
     """What one disguised row tells: of the whole record first, then of one answer."""
+    lines: list[str] = []
+    for head, below in _list_disclosed(design):
+        indent = "  " * bool(lines)
+        lines += [f"{indent}{head}", *(f"    {line}" for line in below)]
+    return "\n".join(lines)
+
+
+def _list_disclosed(design: Design) -> list[tuple[str, list[str]]]:
+    """The same as headings with their lines; the first is that of all."""
     secret = [c for c in design.columns if c not in design.public]
     public = ", ".join(design.public)
     if not secret:
-        return say("Nothing is disguised; public: {columns}.", columns=public)
-    lines = [
-        say("What one disguised row gives away about its person:"),
-        "  " + say("the whole record, {whom}:", whom=translate(TIED)),
-        f"    {_format_growth(design, None)}",
+        said = say("Nothing is disguised; public: {columns}.", columns=public)
+        return [(said, [])]
+    told: list[tuple[str, list[str]]] = [
+        (say("What one disguised row gives away about its person:"), []),
+        (
+            say("the whole record, {whom}:", whom=translate(TIED)),
+            [_format_growth(design, None)],
+        ),
     ]
     if len(secret) > 1:
-        lines.append("  " + say("one answer, {whom}:", whom=translate(UNTIED)))
-        lines += [f"    {c}: {_format_growth(design, [c])}" for c in secret]
+        lines = [f"{c}: {_format_growth(design, [c])}" for c in secret]
+        told.append((say("one answer, {whom}:", whom=translate(UNTIED)), lines))
     if design.public:
-        lines.append("  " + say("public: {columns}", columns=public))
-    return "\n".join(lines)
+        told.append((say("public: {columns}", columns=public), []))
+    return told
 
 
 def _format_growth(design: Design, columns: list[str] | None) -> str:
@@ -575,11 +588,10 @@ def describe_work(release: Responses, record: Mapping[str, Any]) -> list[Section
         )
         for c in design.columns
     ]
-    said = [line.strip() for line in describe_disclosure(design).splitlines()]
-    parts: list[Part] = [
-        Grid(heads, lines, say("How answers are disguised")),
-        Listing([line for line in said if line]),
-    ]
+    parts: list[Part] = [Grid(heads, lines, say("How answers are disguised"))]
+    for head, below in _list_disclosed(design):
+        parts.append(Paragraph(f"{head[:1].upper()}{head[1:]}"))
+        parts += [Listing(below)] * bool(below)
     if record.get("draws"):
         parts.append(Listing([translate(str(record["draws"]))]))
     if secret:

@@ -18,7 +18,12 @@ from privet.errors import InputError
 from privet.findings import Audit
 from privet.languages import mark, say, translate
 from privet.policy import Accepted, View
-from privet.release.custody_record import describe_table, now, policy_text
+from privet.release.custody_record import (
+    describe_table,
+    now,
+    policy_text,
+    record_accepted,
+)
 from privet.release.destination import Destination
 from privet.release.gate import require_decided
 from privet.release.history import History, list_open
@@ -155,6 +160,7 @@ class ViewsParts(ReleaseParts):
             "signoff": policy.signoff.to_dict() if policy.signoff else None,
             "method": self.release.method,
             "policy": policy_text(policy),
+            **record_accepted(policy),
             "after": found.to_dict(),
         }
 

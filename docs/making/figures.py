@@ -63,7 +63,8 @@ def show_figure(name: str) -> str:
     # Blank lines would end the piece of HTML.
     picture = re.sub(r"\n\s*\n", "\n", render_inline(drawn))
     said = f"Numbers of <code>{escape(command)}</code>."
-    return f"<figure>{picture}<figcaption>{said}</figcaption></figure>"
+    caption = f"<figcaption>{said}</figcaption>"
+    return f'<figure tabindex="0">{picture}{caption}</figure>'
 
 
 def with_figures(text: str) -> str:

@@ -92,6 +92,6 @@ def gallery_page(text: str) -> str:
         if picture is not None:
             # Blank lines would end the piece of HTML.
             drawn = re.sub(r"\n\s*\n", "\n", render_inline(picture.chart))
-            parts.append(f"\n<div>{drawn}</div>\n")
+            parts.append(f'\n<figure tabindex="0">{drawn}</figure>\n')
         at = block.end()
     return "".join([*parts, text[at:]])

@@ -111,6 +111,19 @@ def test_nothing_is_wider_than_the_page(
     keep_picture(page, name.replace(", ", "-").replace(" ", "-"), width)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_charts_are_read_on_a_telephone(
+    page: Page, files: dict[str, Path], name: str
+) -> None:
+    """Letters of 11 pixels do not shrink below 7.5: the chart is moved instead."""
+    show(page, files[name], 390)
+    drawn = page.run(
+        "[...document.querySelectorAll('figure svg')].map(s => "
+        "s.getBoundingClientRect().width / s.viewBox.baseVal.width)"
+    )
+    assert all(7.5 < scale * 11 < 11.1 for scale in drawn)
+
+
 def read_axe() -> str:
     """The checker of accessibility, as a Python package carries it."""
     spec = find_spec("axe_core_python")

@@ -72,7 +72,8 @@ def test_the_page_has_its_pictures_below_their_code() -> None:
         "```\n\nAfter\n"
     )
     page = gallery_page(text)
-    assert "\n\n" not in page.split("<div>")[1].split("</div>")[0]
+    inside = page.split("<figure")[1].split("</figure>")[0]
+    assert "\n\n" not in inside
     order = [page.index(w) for w in ("Before", "from_histograms", "<svg", "After")]
     assert sorted(order) == order
     assert 2 == len(FENCE.findall(text))

@@ -385,7 +385,10 @@ ROLES = re.compile(r' (?:role="graphics-[\w-]+"|aria-roledescription="[^"]*")')
 
 
 def render_inline(chart: Chart) -> str:
-    """A chart as SVG within a page: it shrinks with it, and is read out as one."""
+    """A chart as SVG within a page: it shrinks with it, and is read out as one.
+
+    A page that lets it shrink only so far finds its own width in `--own`.
+    """
     svg = render_svg(chart)
     said = escape(str(chart.to_dict().get("description", "")), quote=True)
     inside = svg.partition(">")[2]
@@ -398,5 +401,6 @@ def render_inline(chart: Chart) -> str:
     inside = ROLES.sub("", _name_parts(inside, f"chart-{mark}"))
     return (
         f'<svg role="img" aria-label="{said}" viewBox="{head[1]}" '
-        f'style="width:100%;max-width:{width[1]}px;height:auto;color:inherit">{inside}'
+        f'style="--own:{width[1]}px;width:100%;max-width:var(--own);height:auto;'
+        f'color:inherit">{inside}'
     )

@@ -214,7 +214,8 @@ def _write_picture(part: Picture) -> list[str]:
     if chart is None:
         return []
     caption = f"<figcaption>{_show(part.title)}</figcaption>"
-    return [f"<figure>{render_inline(chart)}{caption}</figure>"]
+    # On a narrow screen it is moved sideways, by the keyboard as well.
+    return [f'<figure tabindex="0">{render_inline(chart)}{caption}</figure>']
 
 
 def _write_judgement(part: Judgement) -> list[str]:

@@ -110,7 +110,7 @@ thead th { background: var(--tint); }
 tbody th { font-weight: 600; }
 td { font-variant-numeric: tabular-nums; }
 figure { overflow-x: auto; }
-figure svg { display: block; min-width: 18rem; }
+figure svg { display: block; min-width: min(29rem, var(--own)); }
 figcaption { color: var(--soft); font-size: .9rem; margin-top: .3rem; }
 pre { margin: 0; padding: .7rem .9rem; background: var(--tint); font-size: .88rem;
   line-height: 1.45; }

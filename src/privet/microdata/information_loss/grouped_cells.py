@@ -1,4 +1,4 @@
-"""The cells of a table in groups: each distinct row is in a group, which shows one text."""
+"""The cells of a table in groups: each distinct row is in one, which shows one text."""
 
 from __future__ import annotations
 

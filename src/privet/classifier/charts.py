@@ -25,7 +25,6 @@ from privet.display import Exhibit
 from privet.errors import InputError
 from privet.findings import Verdict
 from privet.languages import mark, say
-from privet.report.belief_charts import draw_promises
 from privet.report.chart_style import (
     AFTER,
     BEFORE,
@@ -48,7 +47,11 @@ from privet.report.chart_style import (
     take_first,
     tell_bars,
 )
-from privet.report.charts import list_findings
+from privet.report.charts import (
+    draw_before_and_after,
+    list_findings,
+    list_promises,
+)
 from privet.report.documents.document import say_verdict
 from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, field, layer
@@ -385,7 +388,6 @@ def list_cells(views: ClassifierViews) -> list[dict[str, Any]]:
 
 def summarise_shown(release: ClassifierRelease) -> dict[str, Any]:
     """A release with its promises before and after, without any count."""
-    before = _index_before(release)
     return {
         "kind": "classifier",
         "verdict": release.verdict.value,
@@ -395,30 +397,8 @@ def summarise_shown(release: ClassifierRelease) -> dict[str, Any]:
         "target": release.card.target,
         "classes": list(release.card.labels),
         "attributes": [a.name for a in release.card.attributes],
-        "promises": [
-            {
-                **{k: f[k] for k in ("promise", "verdict", "basis", "limit")},
-                **{k: f[k] for k in ("prior", "posterior")},
-                "before": before.get(f["promise"], {}).get("posterior"),
-            }
-            for f in release.audit.to_dict()["findings"]
-        ],
+        "promises": list_promises(release),
     }
-
-
-def _index_before(release: ClassifierRelease) -> dict[str, Any]:
-    if release.before is None:
-        return {}
-    return {f["promise"]: f for f in release.before.to_dict()["findings"]}
-
-
-def draw_release(release: ClassifierRelease) -> Chart | None:
-    """Each promise before and after, beside its limit."""
-    return draw_promises(
-        release.audit.to_dict()["findings"],
-        _index_before(release),
-        say("How sure somebody could be, before and after"),
-    )
 
 
 def _write_views(views: ClassifierViews, picture: str) -> str:
@@ -468,12 +448,12 @@ EXHIBITS = {
         page=_write_release,
         lines=lambda r: list_findings(r.audit.to_dict()["findings"]),
         charts={
-            "promises": draw_release,
+            "promises": draw_before_and_after,
             "amplification": _draw_release_amplification,
             "reliability": _draw_release_reliability,
             "inversion": _draw_release_inversion,
         },
-        picture=draw_release,
+        picture=draw_before_and_after,
     ),
 }
 """What shows itself here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from privet.display import Exhibit
 from privet.findings import Audit
@@ -65,6 +65,46 @@ def list_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def draw_audit(audit: Audit) -> Chart | None:
     """The promises of an audit, the one nearest to breaking first."""
     return draw_promises(audit.to_dict()["findings"])
+
+
+class Judged(Protocol):
+    """A release of any kind that was judged before and after."""
+
+    @property
+    def audit(self) -> Audit:
+        """What it comes to."""
+
+    @property
+    def before(self) -> Audit | None:
+        """What the table came to; None: not known."""
+
+
+def list_promises(release: Judged, *figures: str) -> list[dict[str, Any]]:
+    """Each promise of a release, and what it came to before; without its witness."""
+    before = _index_before(release)
+    told = ("promise", "verdict", "basis", "limit", "prior", "posterior", *figures)
+    return [
+        {
+            **{k: f[k] for k in told},
+            "before": before.get(f["promise"], {}).get("posterior"),
+        }
+        for f in release.audit.to_dict()["findings"]
+    ]
+
+
+def _index_before(release: Judged) -> dict[str, Any]:
+    if release.before is None:
+        return {}
+    return {f["promise"]: f for f in release.before.to_dict()["findings"]}
+
+
+def draw_before_and_after(release: Judged) -> Chart | None:
+    """Each promise of a release before and after, beside its limit."""
+    return draw_promises(
+        release.audit.to_dict()["findings"],
+        _index_before(release),
+        say("How sure somebody could be, before and after"),
+    )
 
 
 def tell_exposure(exposure: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from privet.microdata.release import Release
 from privet.microdata.skyline import report as skyline_report
 from privet.microdata.skyline.skyline_find import Frontier
 from privet.policy import Measure, Promise
-from privet.report.belief_charts import draw_beliefs, draw_promises
+from privet.report.belief_charts import draw_beliefs
 from privet.report.chart_style import (
     AFTER,
     BEFORE,
@@ -58,10 +58,12 @@ from privet.report.chart_style import (
     take_first,
 )
 from privet.report.charts import (
+    draw_before_and_after,
     draw_exposure,
     draw_own_beliefs,
     list_findings,
     list_levels,
+    list_promises,
     tell_exposure,
 )
 from privet.report.documents.document import say_verdict
@@ -278,7 +280,6 @@ def _write_groups(groups: Groups, picture: str) -> str:
 def summarise_shown(release: Release) -> dict[str, Any]:
     """A release without what it hides: only how much; nothing is counted for it."""
     hidden = release.hidden
-    before = _index_before(release)
     return {
         "kind": "groups",
         "verdict": release.verdict.value,
@@ -290,32 +291,8 @@ def summarise_shown(release: Release) -> dict[str, Any]:
         if hidden is None
         else {c: len(values) for c, values in hidden.items()},
         "groups": None if release.grouped is None else len(release.grouped.partition),
-        "promises": [
-            {
-                **{k: f[k] for k in ("promise", "verdict", "basis", "limit")},
-                **{k: f[k] for k in ("prior", "posterior", "measured")},
-                "before": before[f["promise"]]["posterior"]
-                if f["promise"] in before
-                else None,
-            }
-            for f in release.audit.to_dict()["findings"]
-        ],
+        "promises": list_promises(release, "measured"),
     }
-
-
-def _index_before(release: Release) -> dict[str, Any]:
-    if release.before is None:
-        return {}
-    return {f["promise"]: f for f in release.before.to_dict()["findings"]}
-
-
-def draw_release(release: Release) -> Chart | None:
-    """Each promise before and after, beside its limit."""
-    return draw_promises(
-        release.audit.to_dict()["findings"],
-        _index_before(release),
-        say("How sure somebody could be, before and after"),
-    )
 
 
 def _draw_release_beliefs(release: Release, column: str | None = None) -> Chart | None:
@@ -490,7 +467,7 @@ EXHIBITS = {
         page=_write_release,
         lines=lambda r: list_findings(r.audit.to_dict()["findings"]),
         charts={
-            "promises": draw_release,
+            "promises": draw_before_and_after,
             "beliefs": _draw_release_beliefs,
             "groups": _draw_release_groups,
             "hidden": draw_hidden,
@@ -498,7 +475,7 @@ EXHIBITS = {
             "column": draw_column,
             "pair": draw_pair,
         },
-        picture=draw_release,
+        picture=draw_before_and_after,
     ),
     "UtilityReport": Exhibit(
         page=_write_kept,

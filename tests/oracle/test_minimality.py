@@ -362,3 +362,14 @@ def may_lie_behind(table: Sequence[Person], file: Counter[tuple[str, str]]) -> b
 def share(counts: Counter[Person], a: int, value: str | None) -> Fraction:
     whole = sum(n for (known, _), n in counts.items() if known == a)
     return Fraction(counts[a, value]) / whole
+
+
+def test_tables_are_counted_before_they_are_listed() -> None:
+    """Eight hidden columns of twenty values were listed: 20 to the 8th, for one row."""
+    columns = {f"q{j}": [str((i * (j + 3)) % 20) for i in range(20)] for j in range(8)}
+    rows = pa.table({**columns, "ill": ["x"] * 9 + ["y"] * 11})
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("11/20"), "ill")
+    with pv.read(rows, quasi=list(columns), sensitive="ill") as table:
+        release = pv.publish(table, promise)
+        with pytest.raises(pv.TooLarge, match=r"there would be about 10\^"):
+            pv.Minimality().attack(release)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
-from math import comb
+from math import comb, prod
 
 import numpy as np
 
@@ -69,12 +70,18 @@ class RowsAlike:
 
     shown: Row
     n: int
-    options: tuple[Row, ...]
+    cells: tuple[Values, ...]
+    """What may lie behind each cell."""
+
+    @cached_property
+    def options(self) -> tuple[Row, ...]:
+        """The rows; ten hidden columns of fifty values have too many to be listed."""
+        return tuple(product(*self.cells))
 
     @property
     def tables(self) -> int:
-        """How many ways there are, people aside."""
-        return comb(self.n + len(self.options) - 1, self.n)
+        """How many ways there are, people aside; counted, not listed."""
+        return comb(self.n + prod(map(len, self.cells)) - 1, self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +236,7 @@ def _sort_granted(column: ReleasedColumn, values: Values) -> Values:
 
 
 class _Options:
-    """Which rows may lie behind a released one."""
+    """What may lie behind the cells of a released row."""
 
     def __init__(
         self, columns: Sequence[ReleasedColumn], rows: Mapping[Row, int], method: Method
@@ -237,15 +244,15 @@ class _Options:
         self._columns, self._method = columns, method
         self._seen = [{row[j] for row in rows} for j in range(len(columns))]
 
-    def list(self, row: Row) -> tuple[Row, ...]:
-        cells = [self._list_values(j, label) for j, label in enumerate(row)]
+    def list(self, row: Row) -> tuple[Values, ...]:
+        cells = tuple(self._list_values(j, label) for j, label in enumerate(row))
         for column, values in zip(self._columns, cells, strict=True):
             if not values:
                 raise InputError(
                     f"domain of {column.name!r} must have a value for every cell of "
                     "the file; for one it has none."
                 )
-        return tuple(product(*cells))
+        return cells
 
     def _list_values(self, j: int, label: str | None) -> Values:
         column = self._columns[j]

@@ -108,6 +108,15 @@ def draw_value(value: object, which: str) -> Chart | None:
     return find_exhibit(value).find_chart(which)(value)
 
 
+def wake_for(form: str, *, public: bool) -> None:
+    """Let what draws start while there is other work; only private pages have charts.
+
+    `form` is the form of a report, or the ending of its file.
+    """
+    if form in ("html", ".html", ".htm") and not public:
+        import_module("privet.report.chart_style").wake_renderer()
+
+
 class Displayed:
     """A value that shows itself."""
 
@@ -181,6 +190,7 @@ class Reportable(Displayed):
             `policy`; of a catalogue's description `state`, what only its publisher
             knows: license, url, creator, published.
         """
+        wake_for(format or Path(path).suffix.lower(), public=public)
         writer = import_module("privet.release.handover.report_file")
         with speak(language or which_language()):
             place: Path = writer.hand_over(

@@ -356,8 +356,10 @@ threads = lambda: len(os.listdir("/proc/self/task"))
 first = threads()
 ledger.report(f"{sys.argv[1]}.json")
 assert first == threads() and "vl_convert" not in sys.modules
-from privet.report.chart_style import wake_renderer
-wake_renderer()
+from privet.display import wake_for
+wake_for("html", public=True)
+assert first == threads()
+wake_for(".html", public=False)
 assert first < threads()
 """
 

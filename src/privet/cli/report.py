@@ -97,11 +97,8 @@ def report(
     and one is broken, 2 wrong use, 3 written, and one is undecided, or a column is not
     covered.
     """
-    from privet.release.handover.report_file import (
-        choose_form,
-        refuse_existing,
-        wake_for,
-    )
+    from privet.display import wake_for
+    from privet.release.handover.report_file import choose_form, refuse_existing
 
     place = Path(output).expanduser()
     chosen = choose_form(place, form)

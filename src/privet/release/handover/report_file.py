@@ -17,7 +17,6 @@ from privet.display import DOCUMENT_HOMES
 from privet.errors import InputError
 from privet.release.atomic_folder import save, sync
 from privet.release.handover.release_report import note_release
-from privet.report.chart_style import wake_renderer
 from privet.report.documents.dataset_description import (
     as_json_ld,
     describe_as_croissant,
@@ -70,16 +69,9 @@ def hand_over(
     if state and chosen not in DESCRIPTIONS:
         raise InputError("state goes with croissant and dcat only.")
     public = public or chosen in DESCRIPTIONS
-    wake_for(chosen, public=public)
     text = _write_text(value, chosen, public=public, state=state or {}, **known)
     place_file(place, text, private=not public, replace=replace)
     return place
-
-
-def wake_for(form: str, *, public: bool) -> None:
-    """Let the renderer start while there is other work; notes have no charts."""
-    if form == "html" and not public:
-        wake_renderer()
 
 
 def choose_form(path: Path, form: str | None) -> str:

@@ -8,7 +8,7 @@ without `.report(path)`. A report counts nothing again: it takes what the audit 
 hashes the file, and draws its charts. The bar: the command adds at most a fifth to the
 audit's time, and the page has less than 2 MB. What draws starts beside the counting
 there. In Python nobody knows before the audit that a report will follow, so that the
-first one waits for the start, about 0.2 s whatever the rows; that is told, and not judged.
+first one waits for the start, about 0.2 s whatever the rows; that is told, not judged.
 """
 
 from __future__ import annotations

@@ -180,7 +180,6 @@ def test_zones_in_json(tmp_path: Path) -> None:
         (["1.234.567", "12"], "integer", ["12", "1234567"]),
         (["3,14", "many"], "text", ["3,14", "many"]),
         (["01,5", "02,5"], "text", ["01,5", "02,5"]),
-        (["1.234", "3.141"], "number", ["1.234", "3.141"]),
     ],
 )
 def test_decimals(
@@ -204,6 +203,25 @@ def test_a_point_beside_decimal_commas_is_told(tmp_path: Path) -> None:
     with pytest.warns(pv.PrivacyWarning, match="point is read as that of decimals"):
         assert ("number", ["1.234", "5.678"]) == read_values(path)
     assert ("integer", ["1234", "5678"]) == read_values(path, decimal=",")
+
+
+def test_a_point_in_a_file_with_semicolons_is_told(tmp_path: Path) -> None:
+    """Whoever parts cells by semicolons may group thousands by points."""
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n1.234;a\n5.678;b\n")
+    with pytest.warns(pv.PrivacyWarning, match=r"decimals in 'x'.*semicolons"):
+        assert ("number", ["1.234", "5.678"]) == read_values(path)
+    assert ("number", ["1.234", "5.678"]) == read_values(path, decimal=".")
+    assert ("integer", ["1234", "5678"]) == read_values(path, decimal=",")
+
+
+@pytest.mark.parametrize("cells", [["0.125", "5.678"], ["1.25", "5.678"], ["12", "5"]])
+def test_points_that_cannot_group_thousands_are_not_told(
+    tmp_path: Path, cells: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n" + "".join(f"{cell};a\n" for cell in cells))
+    assert sorted(cells) == read_values(path)[1]
 
 
 @pytest.mark.parametrize(

@@ -628,7 +628,7 @@ class DuckDB(SqlEngine):
         counts = {
             c: (hints[c], [next(numbers) for _ in some]) for c, some in asked.items()
         }
-        found = decide_spelling(counts, names, source.text)
+        found = decide_spelling(counts, names, source.text, source.delimiter)
         text = evolve(
             source.text,
             dates=source.text.dates or found.order or None,
@@ -645,7 +645,10 @@ class DuckDB(SqlEngine):
         except (InputError, EngineError):
             return {}
         columns = {c: few[f"c{c}"].to_pylist() for c in texts}
-        return find_hints(columns, self._source.text, json=self._source.json)
+        source = self._source
+        return find_hints(
+            columns, source.text, json=source.json, delimiter=source.delimiter
+        )
 
     def _mark_rows(self, rows: str, marks: RowMarks) -> str:
         """The rows with columns that say which files of digests have them."""

@@ -58,6 +58,10 @@ POINTED = r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}"
 """A number whose point may group thousands, too."""
 
 
+CONTINENTAL = ";"
+"""What parts the cells where the comma is that of decimals."""
+
+
 def read_date(cell: str, order: str) -> str:
     """The moment that a cell of some order means; NULL if it means none."""
     pattern, written = ORDERS[order]
@@ -92,12 +96,17 @@ HINTS = {
 
 
 def find_hints(
-    columns: Mapping[int, Sequence[str | None]], text: TextOptions, *, json: bool
+    columns: Mapping[int, Sequence[str | None]],
+    text: TextOptions,
+    *,
+    json: bool,
+    delimiter: str = "",
 ) -> dict[int, str]:
     """What a few values of columns may be, of those that may have to be respelled."""
     found = {c: find_hint(texts) for c, texts in columns.items()}
     commas = text.decimal == "," or "number" in found.values()
-    # 1.234 is one and a bit, unless the file has decimal commas.
+    commas = commas or delimiter == CONTINENTAL
+    # 1.234 is one and a bit, unless the file may have decimal commas.
     also = {c: "number" for c, hint in found.items() if hint == "pointed" and commas}
     kinds = {h for h in ("date", "zoned") if text.dates != "text"}
     kinds |= {"number"} if text.decimal != "text" and not json else set()
@@ -171,6 +180,7 @@ def decide_spelling(
     counts: Mapping[int, tuple[str, Sequence[int]]],
     names: Sequence[str],
     text: TextOptions,
+    delimiter: str = "",
 ) -> Spelling:
     """What to respell, by the counts of each column; ask where two readings fit."""
     respelled: dict[int, str] = {}
@@ -196,7 +206,8 @@ def decide_spelling(
             doubts[way, hint].append(names[c])
         elif hint == "number" and found["pointed"] == present:
             doubts["pointed", hint].append(names[c])
-    if text.decimal is not None or "," not in marks:
+    commas = "," in marks or delimiter == CONTINENTAL
+    if text.decimal is not None or not commas:
         doubts.pop(("pointed", "number"), None)
     _tell_doubts(doubts)
     order = orders.pop() if len(orders) == 1 else ""
@@ -301,8 +312,8 @@ def _tell_unlike(names: Sequence[str]) -> str:
 def _tell_pointed(names: Sequence[str]) -> str:
     listed = ", ".join(map(repr, names))
     return say(
-        "The point is read as that of decimals in {columns}, though other "
-        "columns have decimal commas. Say --decimal , (decimal=',') if it "
-        "groups thousands.",
+        "The point is read as that of decimals in {columns}, though the file has "
+        "decimal commas elsewhere or semicolons between cells. Say --decimal , "
+        "(decimal=',') if it groups thousands, --decimal . (decimal='.') if not.",
         columns=listed,
     )

@@ -221,7 +221,7 @@ def test_points_that_cannot_group_thousands_are_not_told(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x;y\n" + "".join(f"{cell};a\n" for cell in cells))
-    assert sorted(cells) == read_values(path)[1]
+    assert set(cells) == set(read_values(path)[1])
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,7 @@ CUSTODY_FIELDS = {
     "made": "When.",
     "source": "The files that were counted, and their digests.",
     "signoff": "Who allowed the release, where the policy says so.",
+    "accepted": "What was accepted, and by whom.",
     "method": "How it was made safe.",
     "options": "How the method was set, as texts.",
     "counts": "The original counts; `target_type` as in the scorecard; `dropped`: rows "

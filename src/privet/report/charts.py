@@ -67,7 +67,7 @@ def draw_audit(audit: Audit) -> Chart | None:
     return draw_promises(audit.to_dict()["findings"])
 
 
-class Judged(Protocol):
+class JudgedTwice(Protocol):
     """A release of any kind that was judged before and after."""
 
     @property
@@ -79,7 +79,7 @@ class Judged(Protocol):
         """What the table came to; None: not known."""
 
 
-def list_promises(release: Judged, *figures: str) -> list[dict[str, Any]]:
+def list_promises(release: JudgedTwice, *figures: str) -> list[dict[str, Any]]:
     """Each promise of a release, and what it came to before; without its witness."""
     before = _index_before(release)
     told = ("promise", "verdict", "basis", "limit", "prior", "posterior", *figures)
@@ -92,13 +92,13 @@ def list_promises(release: Judged, *figures: str) -> list[dict[str, Any]]:
     ]
 
 
-def _index_before(release: Judged) -> dict[str, Any]:
+def _index_before(release: JudgedTwice) -> dict[str, Any]:
     if release.before is None:
         return {}
     return {f["promise"]: f for f in release.before.to_dict()["findings"]}
 
 
-def draw_before_and_after(release: Judged) -> Chart | None:
+def draw_before_and_after(release: JudgedTwice) -> Chart | None:
     """Each promise of a release before and after, beside its limit."""
     return draw_promises(
         release.audit.to_dict()["findings"],

@@ -76,10 +76,12 @@ def read_date(cell: str, order: str) -> str:
 
 def read_zoned(cell: str) -> str:
     """The moment, in UTC, of a cell with a zone; NULL if it has none."""
-    # DuckDB knows no blank before a zone, UTC only behind one, and older ones a colon.
+    # DuckDB knows no blank before a zone, UTC only behind one; older ones need a colon
+    # in it, and seconds before it.
     plain = f"regexp_replace({cell}, ' ?(UTC|GMT)$', 'Z')"
     plain = rf"regexp_replace({plain}, ' (Z|[+-][0-9:]+)$', '\1')"
     plain = rf"regexp_replace({plain}, '([+-][0-9]{{2}})([0-9]{{2}})$', '\1:\2')"
+    plain = rf"regexp_replace({plain}, '([T ][0-9]{{2}}:[0-9]{{2}})([Z+-])', '\1:00\2')"
     return (
         f"CASE WHEN regexp_full_match({cell}, '{ZONED}') "
         f"THEN make_timestamp(epoch_us(TRY_CAST({plain} AS TIMESTAMPTZ))) END"

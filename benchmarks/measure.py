@@ -109,9 +109,26 @@ def side_by_side(
     script: str, floor: str, ours: str, path: str, times: int
 ) -> list[tuple[Cost, Cost]]:
     """Both, one right after the other, so that what slows one down slows the other."""
-    return [
-        (apart(script, floor, path), apart(script, ours, path)) for _ in range(times)
-    ]
+    return alternate(
+        lambda: apart(script, floor, path), lambda: apart(script, ours, path), times
+    )
+
+
+def alternate(
+    floor: Callable[[], Cost], ours: Callable[[], Cost], times: int
+) -> list[tuple[Cost, Cost]]:
+    """Pairs of both; the one that comes second comes first next time.
+
+    A machine that becomes slower and slower would make whatever comes second look slow.
+    """
+    pairs = []
+    for number in range(times):
+        if number % 2:
+            second, first = ours(), floor()
+        else:
+            first, second = floor(), ours()
+        pairs.append((first, second))
+    return pairs
 
 
 def median_ratio(pairs: list[tuple[Cost, Cost]]) -> float:

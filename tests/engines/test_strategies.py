@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product, zip_longest
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import privet as pv
+from privet.engine.counting import precount as precounting
 from privet.engine.counting.arrays_and_keys import ArraysAndKeys, split_widths
 from privet.engine.counting.choose_strategy import (
     CountTask,
@@ -24,6 +26,7 @@ from privet.engine.counting.choose_strategy import (
     fits_one_statement,
 )
 from privet.engine.counting.coded_rows import CodedRows, Tables
+from privet.engine.counting.counted_cells import CountedCells, add_cells
 from privet.engine.counting.dense_arrays import DenseArrays
 from privet.engine.counting.grouping_sets import GroupingSets
 from privet.engine.counting.hash_partitions import (
@@ -98,9 +101,13 @@ class SmallTable:
 
 @contextmanager
 def coded(
-    table: SmallTable, *, weight: bool = False, people: bool = False, few: bool = False
+    table: SmallTable,
+    *,
+    weight: bool = False,
+    people: bool = False,
+    few: Sequence[Sequence[int]] = (),
 ) -> Iterator[CodedRows]:
-    """The rows of a table in a session of their own, coded."""
+    """The rows of a table in a session of their own, coded; perhaps counted before."""
     names = (*NAMES, "w", "u")
     columns = [pa.array(c, pa.int64()) for c in zip(*table.rows, strict=True)]
     session = Session("the table")
@@ -109,7 +116,7 @@ def coded(
     values = DistinctValues(session)
     precount = Precount(session, values) if few else None
     if precount is not None:
-        assert precount.prepare([frozenset(range(4))], Run())
+        assert precount.prepare([frozenset(columns) for columns in few], Run())
     kinds = tuple(Column(n, "integer") for n in names)
     dictionaries = Dictionaries(session, kinds, Source(None), values)
     try:
@@ -235,16 +242,72 @@ def test_people_are_counted_once_per_cell_and_per_group(
     assert [table.people("abs"), table.people("ab")] == found
 
 
-@pytest.mark.parametrize("strategy", [GroupingSets, HashPartitions, MergedPartitions])
+@pytest.mark.parametrize(
+    "strategy", [CountedCells, GroupingSets, HashPartitions, MergedPartitions]
+)
 def test_combinations_counted_before_are_counted_further(
     strategy: type[CountStrategy],
 ) -> None:
     table = SmallTable.draw(3)
     queries = WHOLE if strategy is MergedPartitions else GROUPED
-    with coded(table, few=True) as rows:
+    with coded(table, few=[range(4)]) as rows:
         rows.session.ask("CREATE OR REPLACE TEMP VIEW pv_people AS SELECT 1 AS c0")
         cells, _ = count(strategy, rows, queries, Limits())
     assert {q: table.count(q) for q in queries} == cells
+
+
+SEVERAL = [(0, 1, 3), (1, 2, 3), (0,)]
+"""Sets of columns: those of `GROUPED`, and one that a wider one holds."""
+
+
+def refuse_union(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sets be counted one by one, as where all columns together have too much."""
+    monkeypatch.setattr(Precount, "_choose_sets", lambda self, sets, run: sets)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sets_counted_before_are_fetched_together(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NULL is a value, and also what a column holds that is not of a line's set."""
+    table, queries = SmallTable.draw(seed), (*GROUPED, *WHOLE, CountQuery(("b",), "s"))
+    refuse_union(monkeypatch)
+    with coded(table, few=SEVERAL) as rows:
+        rows.session.ask("CREATE OR REPLACE TEMP VIEW pv_people AS SELECT 1 AS c0")
+        sets = rows.list_all_sets(queries)
+        assert fits_one_statement(rows, sets)
+        cells, parts = count(CountedCells, rows, queries)
+        monkeypatch.setattr(precounting, "CELLS_HELD", 0)
+        assert not fits_one_statement(rows, sets)
+        with pytest.raises(DoesNotFit):
+            count(CountedCells, rows, queries)
+        by_itself, _ = count(HashPartitions, rows, GROUPED)
+    assert {q: table.count(q) for q in queries} == cells
+    assert {q: table.count(q) for q in GROUPED} == by_itself
+    assert {1} == set(parts.values())
+
+
+def test_sets_of_two_scans_are_not_fetched_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refuse_union(monkeypatch)
+    table = SmallTable.draw(5)
+    with coded(table, few=[(0, 1, 3)]) as rows:
+        assert rows.precount is not None
+        assert rows.precount.prepare([frozenset((1, 2, 3))], Run())
+        assert rows.precount.find_few([(0, 1, 3)]) is not None
+        assert rows.precount.find_few(SEVERAL) is None
+        assert not fits_one_statement(rows, rows.list_all_sets(GROUPED))
+        cells, _ = count(HashPartitions, rows, GROUPED)
+    assert {q: table.count(q) for q in GROUPED} == cells
+
+
+def test_a_value_without_a_code_is_missed() -> None:
+    """As by a join: the rows no longer add up, and whoever counts says so."""
+    codes = {0: np.array([0, 1, -1, 1]), 1: np.array([2, -1, 0, 0])}
+    n = np.array([5, 7, 11, 13])
+    found = add_cells((0, 1), codes, n, {0: 2, 1: 3})
+    assert {"key": [2, 3], "n": [5, 13]} == found.to_pydict()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -336,6 +399,14 @@ CHOICES = {
         GroupingSets,
     ),
     "many rows in one group": (replace(MANY, grouped=False), GroupingSets),
+    "few combinations counted before": (
+        replace(TASK, plain=False, few_cells=True),
+        CountedCells,
+    ),
+    "such that did not fit": (
+        replace(TASK, plain=False, few_cells=True, tried_sets=2),
+        HashPartitions,
+    ),
     "weights, people or precounts": (replace(TASK, plain=False), GroupingSets),
     "many weighted rows": (replace(MANY, plain=False), GroupingSets),
 }
@@ -406,7 +477,7 @@ def test_nothing_is_asked_of_the_rows_unless_it_matters() -> None:
 
 
 def test_the_table_names_every_strategy_and_each_has_a_case() -> None:
-    every = {*ONCE, *IN_PARTS, MergedPartitions}
+    every = {*ONCE, *IN_PARTS, CountedCells, MergedPartitions}
     assert every == {expected for _, expected in CHOICES.values()}
     text = choose_strategy.__doc__ or ""
     assert all(strategy.__name__ in text for strategy in every)
@@ -425,7 +496,7 @@ def test_what_fits_one_statement() -> None:
         assert fits_one_statement(rows, [(0, 1, 3), (1, 2, 3)])
         rows.sizes[0] = 2**62  # the keys of (0, 1) would take more than 63 bits
         assert not fits_one_statement(rows, [(0, 1, 3)])
-    with coded(table, few=True) as rows:
+    with coded(table, few=[range(4)]) as rows:
         assert fits_one_statement(rows, [(0, 1, 2, 3)])
         assert not fits_one_statement(rows, [(0, 4)])
 

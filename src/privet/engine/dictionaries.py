@@ -179,9 +179,25 @@ class SourceLabels(Sequence[str | None]):
         self._session = session
         self._table = table
         self._text = text
-        self._size = len(self._all) if size is None else size
-        if self._size <= FEW_LABELS:
-            _ = self._all
+        self._counted = size
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether these labels are to be kept, and were not fetched yet."""
+        few = self._counted is None or self._counted <= FEW_LABELS
+        return few and "_all" not in vars(self)
+
+    def select(self, number: int) -> str:
+        """A statement for all of them, each with a number of the column."""
+        return sql.select_labels(self._table, self._text, f"{number} AS i, ")
+
+    def keep(self, labels: pa.ChunkedArray) -> None:
+        """Have what was fetched together with others."""
+        self._all = labels
+
+    @cached_property
+    def _size(self) -> int:
+        return len(self._all) if self._counted is None else self._counted
 
     def __len__(self) -> int:
         return self._size
@@ -227,9 +243,20 @@ class SourceLabels(Sequence[str | None]):
         return found
 
     def _fetch(self, only: str) -> pa.ChunkedArray:
-        return self._session.ask(sql.select_labels(self._table, self._text, only))[
-            "label"
-        ]
+        statement = sql.select_labels(self._table, self._text, only=only)
+        return self._session.ask(f"{statement} ORDER BY code")["label"]
+
+
+def fetch_few_labels(session: Session, columns: Sequence[SourceLabels]) -> None:
+    """Fetch what is to be kept of several columns by one statement for many."""
+    wanted = [labels for labels in columns if labels.is_wanted]
+    for start in range(0, len(wanted), COLUMNS_AT_ONCE):
+        few = wanted[start : start + COLUMNS_AT_ONCE]
+        all_ = " UNION ALL ".join(labels.select(i) for i, labels in enumerate(few))
+        found = session.ask(f"{all_} ORDER BY i, code")
+        ends = np.searchsorted(arrow.numbers(found["i"]), range(len(few) + 1))
+        for labels, first, end in zip(few, ends[:-1], ends[1:], strict=True):
+            labels.keep(found["label"].slice(first, end - first))
 
 
 @dataclass(frozen=True)
@@ -267,10 +294,7 @@ class Dictionaries:
         wanted = {c: recodings.get(self._columns[c].name) for c in columns}
         with self._lock:
             try:
-                self._values.gather(columns, run)
-                return {
-                    c: self._make_dictionary(c, how, run) for c, how in wanted.items()
-                }
+                return self._make_dictionaries(wanted, run)
             except DoesNotFit:
                 pass
         raise too_little_memory()
@@ -294,10 +318,7 @@ class Dictionaries:
                 return None
             self._guessed = guessed
             try:
-                self._values.gather(columns, run)
-                return {
-                    c: self._make_dictionary(c, how, run) for c, how in wanted.items()
-                }
+                return self._make_dictionaries(wanted, run)
             except (DoesNotFit, InputError):  # what is wrong comes up again
                 pass
         self.forget_guessed()
@@ -321,6 +342,16 @@ class Dictionaries:
             return self._recognise_kind(c)[0]
 
     # Codes --------------------------------------------------------------------------
+
+    def _make_dictionaries(
+        self, wanted: Mapping[int, Recoding | None], run: Run
+    ) -> dict[int, Dictionary]:
+        self._values.gather(list(wanted), run)
+        made = {c: self._make_dictionary(c, how, run) for c, how in wanted.items()}
+        labels = [d.domain.labels for d in self._made.values()]
+        own = [few for few in labels if isinstance(few, SourceLabels)]
+        fetch_few_labels(self._session, own)
+        return made
 
     def _make_dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
         if (c, how) not in self._made:

@@ -179,11 +179,24 @@ def coded(
 def code_all(tables: Mapping[int, str], source: str, dialect: Dialect) -> str:
     """The codes of all rows; a value that has none is an error at once."""
     codes = [f"coalesce(d{c}.code, error('no code')) AS k{c}" for c in tables]
+    return _select_codes(codes, tables, source, dialect)
+
+
+def code_cells(tables: Mapping[int, str], cells: str, dialect: Dialect) -> str:
+    """The codes of combinations, -1 where a column is not among those of its set."""
+    codes = [f"coalesce(CAST(d{c}.code AS {dialect.big}), -1) AS k{c}" for c in tables]
+    return _select_codes(["s.g", *codes, "s.n"], tables, cells, dialect)
+
+
+def _select_codes(
+    chosen: Sequence[str], tables: Mapping[int, str], source: str, dialect: Dialect
+) -> str:
+    """Rows beside their codes, whether they have any or not."""
     joins = [
         f"LEFT JOIN {table} d{c} ON {dialect.same.format(a=f's.c{c}', b=f'd{c}.v')}"
         for c, table in tables.items()
     ]
-    return f"SELECT {', '.join(codes)} FROM {source} s {' '.join(joins)}"
+    return f"SELECT {', '.join(chosen)} FROM {source} s {' '.join(joins)}"
 
 
 def hint_small(tables: Sequence[str], dialect: Dialect) -> str:
@@ -351,12 +364,10 @@ def recoded(table: str, new: str) -> str:
     return f"SELECT d.v, m.new AS code FROM {table} d JOIN {new} m ON d.code = m.old"
 
 
-def select_labels(table: str, text: str, only: str = "") -> str:
-    """One text per code, as the source wrote it, in the order of the codes."""
-    return (
-        f"SELECT code, min({text}) AS label FROM {table} {only} "
-        "GROUP BY code ORDER BY code"
-    )
+def select_labels(table: str, text: str, before: str = "", only: str = "") -> str:
+    """One text per code, as the source wrote it; JSON is a type of its own."""
+    label = f"CAST(min({text}) AS VARCHAR) AS label"
+    return f"SELECT {before}code, {label} FROM {table} {only} GROUP BY code"
 
 
 def shuffled(rows: str, drawn: str) -> str:

@@ -40,7 +40,10 @@ class Logs:
 
     def _chain(self, wanted: set[int]) -> dict[int, Bracket]:
         """Natural logarithms of the odd parts' mantissas, each from the one below."""
-        ordered = sorted({_split_odd(n)[0] for n in wanted}, key=_mantissa)
+        odd = {_split_odd(n)[0] for n in wanted}
+        # Mantissas in one scale: of 5 and 3, that is 5/4 and 3/2, 5 and 6.
+        longest = max(map(_floor_log2, odd), default=0)
+        ordered = sorted(odd, key=lambda n: n << (longest - _floor_log2(n)))
         two = _atanh(1, 3, self._fine)
         found: dict[int, Bracket] = {}
         below, log = 1, (0, 0)  # of the mantissa, between 1 and 2
@@ -76,10 +79,6 @@ def _split_odd(n: int) -> tuple[int, int]:
 
 def _floor_log2(n: int) -> int:
     return n.bit_length() - 1
-
-
-def _mantissa(n: int) -> Fraction:
-    return Fraction(n, 1 << _floor_log2(n))
 
 
 def _atanh(a: int, b: int, bits: int) -> Bracket:

@@ -104,7 +104,7 @@ def _find_pair_gap(scores: Scores, c: int, d: int, most: int) -> int | None:
     if _count_combinations(scores, c, d) > 2 * log2(most):
         return None
     ratios = [
-        sorted({row[c] / row[d] for row in table if row[c] and row[d]})
+        list({row[c] / row[d] for row in table if row[c] and row[d]})
         for table in scores.factors
     ]
     if not all(ratios):

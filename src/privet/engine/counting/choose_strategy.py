@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from privet.engine.counting.arrays_and_keys import ArraysAndKeys, split_widths
 from privet.engine.counting.coded_rows import CodedRows, Order
+from privet.engine.counting.counted_cells import CountedCells
 from privet.engine.counting.dense_arrays import DenseArrays
 from privet.engine.counting.grouping_sets import GroupingSets
 from privet.engine.counting.hash_partitions import (
@@ -34,6 +35,8 @@ class CountTask:
     with several rows, and no combinations that were counted before."""
     one_statement: bool
     """Whether `fits_one_statement`."""
+    few_cells: bool = False
+    """Whether combinations of all sets were counted before, together, and are few."""
     tried_sets: int = 0
     """For how many sets of columns, these and others, one statement did not fit."""
 
@@ -67,6 +70,8 @@ def choose_strategy(
       of wide ones, or 32 that fit the room                        in one scan
     … one set with groups, keys fit the room,    SortedBlocks      grouping would hold
       most of the first million rows differ                        as many cells
+    few combinations that were counted before    CountedCells      planning a statement
+                                                                   per set takes longer
     anything else: weights, people with several  GroupingSets      all sets in one
     rows, precounts, many rows that are alike                      scan, by the database
     ===========================================  ================  ====================
@@ -81,6 +86,8 @@ def choose_strategy(
     if task.tried_sets or not task.one_statement:
         parts = FinerPartitions if task.tried_sets == 1 else HashPartitions
         return parts if task.grouped else MergedPartitions
+    if task.few_cells:
+        return CountedCells
     if not task.plain:
         return GroupingSets
     return _choose_for_plain(task, room, mostly_differ, limits)
@@ -117,10 +124,11 @@ def fits_one_statement(rows: CodedRows, sets: Sequence[Order]) -> bool:
 
     The database must do that well, its GROUPING_ID has room for so many columns, every
     key must fit an integer; and combinations that were counted before must have all of
-    the columns.
+    the columns, or be few.
     """
     used = {c for o in sets for c in o}
-    if rows.precount is not None and rows.precount.find_table(used) is None:
+    cells = rows.precount
+    if cells and cells.find_cells(used) is None and cells.find_few(sets) is None:
         return False
     fits = len(used) <= COLUMNS_AT_ONCE and all(map(rows.packs, sets))
     return fits and rows.dialect.grouping_sets

@@ -126,7 +126,7 @@ class CodedRows:
         """The codes of some columns, with their weight `w` or the person `u`."""
         extra, people = "", self._people
         if self.precount is not None:
-            extra, people = "s.n AS w", self.precount.find_table(columns) or people
+            extra, people = "s.n AS w", self.precount.find_cells(columns) or people
         if self.unit:
             extra = f"s.c{self._position(self.unit)} AS u"
         if self._weight:
@@ -135,6 +135,11 @@ class CodedRows:
         if self._copy is not None and not extra and self._copy.covers(tables):
             return self._copy.select(columns)
         return sql.coded(tables, people, extra, self.dialect)
+
+    def select_cells(self, cells: str, columns: Sequence[int]) -> str:
+        """The codes of combinations that were counted, with their mark and number."""
+        tables = {c: self._dictionaries[c].table for c in columns}
+        return sql.code_cells(tables, cells, self.dialect)
 
     def select_keys(self, sets: Sequence[Order]) -> str:
         """One key per row and set of columns."""

@@ -116,6 +116,8 @@ class Counter:
             rows=rows.total,
             plain=rows.is_plain,
             one_statement=one_statement,
+            few_cells=rows.precount is not None
+            and rows.precount.find_few(sets) is not None,
             tried_sets=tried_sets,
         )
         chosen = choose_strategy(

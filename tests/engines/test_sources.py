@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +201,23 @@ def test_pandas_objects_of_mixed_types() -> None:
         table = pv.read(frame)
     with table:
         assert {("1",): 1, ("one",): 1, (None,): 1} == cells(table, (), "x")
+
+
+@pytest.mark.parametrize("rows", [4, 6])
+def test_a_parquet_file_that_is_replaced_is_read_anew(
+    rows: int, tmp_path: Path
+) -> None:
+    """Even where nobody sees by its time that it is another one."""
+    file, other = tmp_path / "people.parquet", tmp_path / "other.parquet"
+    pq.write_table(pa.table({"a": ["x"] * 4, "b": ["1", "2"] * 2}), file)
+    pq.write_table(pa.table({"a": ["y"] * rows, "b": ["3"] * rows}), other)
+    stamp = file.stat()
+    with pv.read(file) as table:
+        other.replace(file)
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        ((_, part),) = table.count([CountQuery(("a",), "b")])
+        assert ("y",) == tuple(part.labels(0))
+        assert {"3": rows} == part.histogram(0)
 
 
 def test_where_chooses_rows(tmp_path: Path) -> None:

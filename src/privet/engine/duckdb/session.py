@@ -93,6 +93,9 @@ SETTINGS: dict[str, object] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
     "preserve_insertion_order": False,
+    # Each statement would read the end of the file again; a file that was replaced is
+    # noticed all the same.
+    "parquet_metadata_cache": True,
     "TimeZone": "UTC",
     # Joins are written with the people first and small dictionaries after them. Where
     # DuckDB does not know how many rows a stream has it would hold all people in

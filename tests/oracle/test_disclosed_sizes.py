@@ -126,13 +126,17 @@ def test_the_papers_algorithm_knows_no_sizes() -> None:
     assert {"a", "b"} == set(release.hidden)
 
 
-def show(rows: Sequence[tuple[str, ...]], stated: list[Any]) -> Counter[Any] | None:
+def show(
+    rows: Sequence[tuple[str, ...]],
+    stated: list[Any],
+    method: pv.TopDownDisclosure = METHOD,
+) -> Counter[Any] | None:
     """What is released of a table, by the front door; None: nothing is."""
     named = zip(("a", "b", "ill"), map(list, zip(*rows, strict=True)), strict=True)
     roles: dict[str, Any] = {"quasi": ["a", "b"], "sensitive": "ill", "threads": 1}
     with pv.read(pa.table(dict(named)), **roles) as table:
         try:
-            release = pv.publish(table, stated, method=METHOD, utility=False)
+            release = pv.publish(table, stated, method=method, utility=False)
         except pv.Infeasible:
             return None
     found = release.hidden or {}
@@ -144,10 +148,37 @@ def show(rows: Sequence[tuple[str, ...]], stated: list[Any]) -> Counter[Any] | N
     return Counter([*lines, ("hidden", str([len(h) for h in hidden]))])
 
 
+def list_tables(rows: list[Any], shown: Counter[Any]) -> set[tuple[Any, ...]]:
+    """Every table that the file allows."""
+    seen = [{row[j] for row in shown if row[0] != "hidden"} for j in range(2)]
+    values = [sorted({row[j] for row in rows} - seen[j]) for j in range(2)]
+    lines = [row for row in shown.elements() if row[0] != "hidden"]
+    cells = [
+        [values[j] if v == "⊥" else [v] for j, v in enumerate(line[:2])] + [[line[2]]]
+        for line in lines
+    ]
+    ways = product(*(list(product(*c)) for c in cells))
+    return {tuple(sorted(way)) for way in ways}
+
+
+BESIDE = [
+    pv.Measure(k_anonymity=2),
+    pv.Measure(distinct_l_diversity=2),
+    pv.Measure(t_closeness="2/5"),
+    pv.Promise(pv.Insider(knows_others=1), pv.Ceiling("9/10"), {"ill": "yes"}),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Value 'yes' never occurs")
+@pytest.mark.parametrize("paper", [False, True], ids=["sweeps", "paper"])
+@pytest.mark.parametrize("beside", BESIDE, ids=lambda asked: asked.name or "insider")
 @pytest.mark.parametrize("seed", range(3))
-def test_who_knows_the_method_knows_of_sizes(seed: int) -> None:
+def test_who_knows_the_method_knows_what_else_is_asked(
+    seed: int, beside: pv.Measure | pv.Promise, paper: bool
+) -> None:
     """Every table that the file allows is published, and those count that give it."""
     dice = random.Random(f"known sizes {seed}")
+    method = pv.TopDownDisclosure(ordered=(), paper=paper)
     while True:
         rows = [
             (dice.choice("pq"), dice.choice("xyz"), dice.choice(["no", "no", "yes"]))
@@ -158,26 +189,20 @@ def test_who_knows_the_method_knows_of_sizes(seed: int) -> None:
         limit = pv.Ceiling(dice.choice(["1/2", "2/3"]))
         stated = [
             pv.Promise(pv.Linker(known), limit, {"ill": "yes"}),
-            pv.Measure(k_anonymity=2),
+            beside,
         ]
-        shown = show(rows, stated)
-        if shown is not None and "⊥" in {c for line in shown for c in line}:
+        shown = show(rows, stated, method)
+        if shown is None or "⊥" not in {c for line in shown for c in line}:
+            continue
+        tables = list_tables(rows, shown)
+        if len(tables) <= 60:
             break
     named = zip(("a", "b", "ill"), map(list, zip(*rows, strict=True)), strict=True)
     table = pv.read(pa.table(dict(named)), quasi=["a", "b"], sensitive="ill")
-    release = pv.publish(table, stated, method=METHOD, utility=False)
+    release = pv.publish(table, stated, method=method, utility=False)
     found = pv.Minimality().attack(release)
-    seen = [{row[j] for row in shown if row[0] != "hidden"} for j in range(2)]
-    values = [sorted({row[j] for row in rows} - seen[j]) for j in range(2)]
-    lines = [row for row in shown.elements() if row[0] != "hidden"]
-    cells = [
-        [values[j] if v == "⊥" else [v] for j, v in enumerate(line[:2])] + [[line[2]]]
-        for line in lines
-    ]
-    ways = product(*(list(product(*c)) for c in cells))
-    tables = {tuple(sorted(way)) for way in ways}
     assert found.tables == len(tables)
-    assert found.fitting == sum(show(t, stated) == shown for t in tables)
+    assert found.fitting == sum(show(t, stated, method) == shown for t in tables)
 
 
 @pytest.mark.filterwarnings("ignore:Value 'yes' never occurs")

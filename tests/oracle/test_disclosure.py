@@ -12,7 +12,7 @@ import pytest
 
 from oracle.disclosure import Disclosure, Row, Step, Template, order
 from privet.microdata.suppression import group_histograms
-from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.cubes.count_cube import Cube
 from privet.microdata.suppression.group_histograms import GroupHistograms
 from privet.microdata.suppression.top_down_disclosure import (
     DisclosureState,

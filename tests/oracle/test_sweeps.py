@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from oracle.disclosure import Disclosure, Template, order
-from privet.microdata.suppression import sparse_cube
-from privet.microdata.suppression.protected_counts import ProtectedPeople
-from privet.microdata.suppression.sparse_cube import SparseCube
+from privet.microdata.suppression.cubes import sparse_cube
+from privet.microdata.suppression.cubes.protected_counts import ProtectedPeople
+from privet.microdata.suppression.cubes.sparse_cube import SparseCube
 from privet.microdata.suppression.sweeps import SweepState
 from privet.microdata.suppression.top_down_disclosure import (
     SuppressedAttribute,

@@ -16,7 +16,7 @@ import pytest
 import privet as pv
 from oracle import windows as definition
 from privet.microdata.recipe import Cut, Hide
-from privet.microdata.suppression.window_cube import WindowCube
+from privet.microdata.suppression.cubes.window_cube import WindowCube
 from privet.release.joint.joint_results import JointQuestion
 from privet.release.joint.surest_values import SurestValues
 from privet.values.contingency import Domain

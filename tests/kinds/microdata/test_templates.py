@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engine.counting import counter
+from privet.engine.counting import counter, precount
 from privet.engine.counting.strategy import Limits
 from privet.engine.protocol import CountQuery
 from privet.microdata.suppression import templates
@@ -130,6 +130,7 @@ def test_counts_in_parts_are_put_together(tmp_path: Path) -> None:
         expected = published(table, "3/4")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counter, "LIMITS", Limits(cells_at_once=25))
+        patch.setattr(precount, "CELLS_HELD", 0)
         with opened(people, "arrow", tmp_path, **ROLES) as table:
             assert len(list(table.count([CountQuery((NAMES[0],), NAMES[3])]))) > 2
             assert expected == published(table, "3/4")

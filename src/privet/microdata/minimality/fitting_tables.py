@@ -24,12 +24,11 @@ from privet.microdata.minimality.release_view import (
     count_rows,
 )
 from privet.microdata.release import judge_before
+from privet.microdata.suppression.leading_rules import is_led_by, list_beside
 from privet.microdata.suppression.publish import (
     ORDERED,
     TopDownDisclosure,
-    asks_for_size,
     build_recipe,
-    find_least_size,
 )
 from privet.microdata.suppression.top_down_disclosure import (
     Disclosure,
@@ -147,16 +146,15 @@ def _is_published_unchanged(
     """Whether a table is safe as it is, and so would not be what was released."""
     if {c.shown: c.n for c in view.classes} == dict(cells):
         return False
-    if not (isinstance(view.method, Mondrian) or _looks_at_all(view)):
+    if not (isinstance(view.method, Mondrian) or _looks_at_all(view, table)):
         return False
     with warnings.catch_warnings(action="ignore"):
         return keeps_all(judge_before(table, view.policy, run=Run()))
 
 
-def _looks_at_all(view: ReleaseView) -> bool:
+def _looks_at_all(view: ReleaseView, table: Table) -> bool:
     """Whether nothing else is promised, which may be of columns not looked at."""
-    linkers = len(view.questions) == len(view.policy.promises)
-    return linkers and all(map(asks_for_size, view.policy.measures))
+    return all(is_led_by(each, table) for each in list_beside(view.policy))
 
 
 class _Grouped:
@@ -194,7 +192,7 @@ class _Disclosed:
             and tuple(c for c in method.ordered if c in view.names),
         )
         self._labels = _map_labels(view)
-        self._least = find_least_size(view.policy.measures)
+        self._beside = list_beside(view.policy)
         self._blocks = _find_blocks(view, method, rows, self._labels)
         self._hidden = [
             (j, c.hidden) for j, c in enumerate(view.columns) if c.hidden is not None
@@ -203,8 +201,8 @@ class _Disclosed:
     def screen(self, counts: Ints) -> Flags:
         """Tables in which every hidden value that is there would break a promise."""
         fine = np.ones(len(counts), dtype=bool)
-        # A value may be hidden for the size of its group alone.
-        told = self._method.maximal and self._least == 1
+        # A value may be hidden for a measure alone, or for an insider.
+        told = self._method.maximal and not self._beside
         for block in self._blocks if told else ():
             fine &= block.find_blocked(counts)
         return fine
@@ -218,7 +216,7 @@ class _Disclosed:
         linkers = [q.promise for q in self._view.questions]
         try:
             setting, state = self._method.prepare(
-                table, linkers, run=Run(), least=self._least
+                table, linkers, run=Run(), beside=self._beside
             )
         except Infeasible:
             return False

@@ -24,10 +24,12 @@ from privet.microdata.linkage import (
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.recipe import Cut, choose_order
 from privet.microdata.release import Release
-from privet.microdata.suppression.publish import (
-    TopDownDisclosure,
+from privet.microdata.suppression.leading_rules import (
     find_least_size,
+    list_beside,
+    query_classes,
 )
+from privet.microdata.suppression.publish import TopDownDisclosure
 from privet.microdata.written_columns import Ends, read_interval
 from privet.policy import Policy
 from privet.table import Table
@@ -151,8 +153,11 @@ def _list_columns(
     known = {c for q in questions for t in q.tallies for c in (*t.by, t.about)}
     if isinstance(method, Mondrian):
         known |= {*table.roles.quasi, *table.roles.sensitive}
-    elif not method.paper and find_least_size(policy.measures) > 1:
-        known |= {*table.roles.quasi}
+    else:
+        led = query_classes(table, list_beside(policy))
+        known |= {query.about for query in led}
+        if led or find_least_size(policy.measures) > 1:
+            known |= {*table.roles.quasi}
     if table.roles.target:
         known.add(table.roles.target)
     return [c for c in table.schema.names if c in known]

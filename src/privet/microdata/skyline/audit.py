@@ -61,6 +61,7 @@ from privet.policy import Promise
 from privet.release.kinds import Warn
 from privet.table import Table
 from privet.values.adversaries import Insider
+from privet.values.arrays import Flags
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -90,8 +91,19 @@ class InsiderAudit:
             return
         rows = rank_values(batch)
         self.fold = self.fold.add(batch, rows)
-        above = find_groups_beyond(rows, self.protect, self.point, self.limit)
-        self.above += len(above)
+        self._count_above(batch, self.find_beyond(batch, rows))
+
+    def find_beyond(
+        self, batch: EquivalenceClasses, rows: RankedValues | None = None
+    ) -> Flags:
+        """Which groups break the limit by the attack inside one group, exactly."""
+        rows = rows or rank_values(batch)
+        found = np.zeros(len(batch), dtype=bool)
+        found[find_groups_beyond(rows, self.protect, self.point, self.limit)] = True
+        return found
+
+    def _count_above(self, batch: EquivalenceClasses, above: Flags) -> None:
+        self.above += int(above.sum())
         self.people_above += int(batch.total[above].sum())
 
     @property
@@ -138,10 +150,14 @@ class WeakInsiderAudit(InsiderAudit):
     def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
         self.weak = self.weak.add(batch)
+        self._count_above(batch, self.find_beyond(batch))
+
+    def find_beyond(
+        self, batch: EquivalenceClasses, rows: RankedValues | None = None
+    ) -> Flags:
+        """See `InsiderAudit`."""
         point = self.weak.point
-        above = find_groups_beyond_weakly(batch, point, self.protect, self.limit)
-        self.above += int(above.sum())
-        self.people_above += int(batch.total[above].sum())
+        return find_groups_beyond_weakly(batch, point, self.protect, self.limit)
 
     @property
     def groups(self) -> int:
@@ -265,14 +281,23 @@ def judge_members(
     counted: str,
 ) -> Finding:
     """Judge a promise about households on groups whose members are known here."""
-    insider, asked = _require_insider(promise), ask_before_evidence(promise)
+    insider = _require_insider(promise)
     tally = CountQuery(tuple(d.name for d in groups.by), groups.about.name)
-    j = _prepare_audit(asked, tally, values, groups.about, lambda words: None, None)
-    assert isinstance(j, InsiderAudit)
+    j = prepare_unnamed(promise, tally, values, groups.about)
     _add_batch(groups, [j])
     check = HouseholdCheck(groups, patterns, insider, j.protect)
     found = weigh_households(j.finding(everybody, counted), check, j, everybody)
     return weigh_evidence(found, promise)
+
+
+def prepare_unnamed(
+    promise: Promise, tally: CountQuery, values: Asked, about: Domain
+) -> InsiderAudit:
+    """What judges groups of people with one value each, for an insider by numbers."""
+    asked = ask_before_evidence(promise)
+    j = _prepare_audit(asked, tally, values, about, lambda words: None, None)
+    assert isinstance(j, InsiderAudit)
+    return j
 
 
 def _add_batch(batch: EquivalenceClasses, judged: Sequence[Judging]) -> None:

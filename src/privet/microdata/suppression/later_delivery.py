@@ -36,7 +36,7 @@ from privet.microdata.delivered_rows import (
 )
 from privet.microdata.joint_counts import ask_promises
 from privet.microdata.recipe import Cut, Hide, Recipe
-from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.cubes.count_cube import Cube
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
     prepare_disclosure,

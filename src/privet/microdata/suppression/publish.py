@@ -21,7 +21,6 @@ from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
-from privet.microdata.privacy_models.models import Steering, find_steering
 from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
 from privet.microdata.release import (
     Release,
@@ -31,7 +30,7 @@ from privet.microdata.release import (
 )
 from privet.microdata.several_releases.outline import judge_release
 from privet.microdata.skyline.named_individuals import is_named
-from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.cubes.count_cube import Cube
 from privet.microdata.suppression.disclosure_orders import try_orders
 from privet.microdata.suppression.exchange import ExchangeStep, improve
 from privet.microdata.suppression.hidden_together import hide_together
@@ -41,6 +40,7 @@ from privet.microdata.suppression.later_delivery import (
     hold_rows_back,
     select_linkers,
 )
+from privet.microdata.suppression.leading_rules import Stated, list_beside
 from privet.microdata.suppression.sweeps import SweepState, SweepStep, SweptCube
 from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.templates import (
@@ -59,7 +59,7 @@ from privet.microdata.suppression.top_down_disclosure import (
 from privet.microdata.suppression.written_cells import spread_suppressed
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
 from privet.microdata.written_columns import LABELS, MARKED, MARKER, NULL, refuse_taken
-from privet.policy import Measure, Policy, Promise
+from privet.policy import Policy, Promise
 from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
 from privet.report.joint_reasons import INSIDER
@@ -204,13 +204,13 @@ class TopDownDisclosure:
         *,
         run: Run,
         watcher: Watcher | None = None,
-        least: int = 1,
+        beside: Sequence[Stated] = (),
     ) -> tuple[Recipe, Refinement[Step]]:
         """What may be shown, and how that was found.
 
-        `least`: how many people must look alike, where a measure asks for that.
+        `beside`: what else is to be kept, and leads the search where it may.
         """
-        setting, state = self.prepare(table, promises, run=run, least=least)
+        setting, state = self.prepare(table, promises, run=run, beside=beside)
         refined: Refinement[Step] = self.search(state, watcher)
         if refined.ended == "finished" and state.may_show_more():
             refined = replace(refined, ended="chosen")
@@ -242,7 +242,7 @@ class TopDownDisclosure:
         promises: Sequence[Promise],
         *,
         run: Run,
-        least: int = 1,
+        beside: Sequence[Stated] = (),
     ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
         self._refuse_columns(table)
@@ -254,7 +254,7 @@ class TopDownDisclosure:
             run=run,
             by_promise=not self.paper,
             taxonomy=self._build_taxonomy(table) if self.hierarchies else None,
-            least=least,
+            beside=beside,
         )
         if self.hidden == NULL:
             _keep_missing_hidden(setting)
@@ -358,21 +358,6 @@ def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclo
     if utility == "information" and not target:
         utility = None
     return TopDownDisclosure(**{"utility": utility, **options})
-
-
-def find_least_size(measures: Iterable[Measure]) -> int:
-    """How many people must look alike by the measures that say so.
-
-    Showing more never makes a group larger: what is too small is so for ever.
-    """
-    steering = [find_steering(m) for m in measures if m.population is None]
-    return max([1, *(s.least_size for s in steering if s is not None)])
-
-
-def asks_for_size(measure: Measure) -> bool:
-    """Whether a measure asks for nothing but that many people look alike."""
-    steering = find_steering(measure) if measure.population is None else None
-    return steering is not None and steering == Steering(least_size=steering.least_size)
 
 
 def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
@@ -559,7 +544,7 @@ def publish_suppressed(
             linkers,
             run=run,
             watcher=watcher,
-            least=find_least_size(policy.measures),
+            beside=list_beside(policy),
         )
     else:
         found, refined = recipe, Refinement((), "recipe")

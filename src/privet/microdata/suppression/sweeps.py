@@ -21,16 +21,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from privet.microdata.suppression.count_cube import ConfAfterDisclosure
+from privet.microdata.suppression.cubes.count_cube import ConfAfterDisclosure
+from privet.microdata.suppression.cubes.sparse_cube import SparseCube, SweepOutlook
+from privet.microdata.suppression.cubes.window_cube import WindowCube
 from privet.microdata.suppression.kernels import CubeGroups
 from privet.microdata.suppression.significance import find_bar
-from privet.microdata.suppression.sparse_cube import SparseCube, SweepOutlook
 from privet.microdata.suppression.top_down_disclosure import (
     TIE,
     SuppressedAttribute,
     Utility,
 )
-from privet.microdata.suppression.window_cube import WindowCube
 from privet.values.arrays import Flags, Floats, Ints
 
 QUARTER = 4
@@ -371,7 +371,7 @@ class SweepState:
         rules = 0
         for cube in self._find_cubes(a):
             found = self._look_at(cube, a, level, codes)
-            now = np.array([[float(c)] for c in cube.confidences])
+            now = np.array(list(map(float, cube.confidences))).reshape(-1, 1)
             rise += np.maximum(found.confidence - now, 0).sum(axis=0)
             broken |= found.broken
             rules += cube.rules

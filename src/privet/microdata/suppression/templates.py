@@ -15,7 +15,7 @@ Wang, Fung, Yu 2007, §3.1 (privacy templates), §3.2 (Corollary 3.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
@@ -29,14 +29,22 @@ from privet.errors import InputError, TooLarge
 from privet.microdata.generalisation.distinct_rows import find_byte_limit
 from privet.microdata.linkage import TemplateQuery, query_templates
 from privet.microdata.list_columns import list_members, read_sets
-from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.cubes.count_cube import Cube
+from privet.microdata.suppression.cubes.protected_counts import ProtectedPeople
+from privet.microdata.suppression.cubes.scored_cube import ScoredCube
+from privet.microdata.suppression.cubes.sparse_cube import SparseCube
+from privet.microdata.suppression.cubes.window_cube import WindowCube
 from privet.microdata.suppression.kernels import concatenate_ranges
-from privet.microdata.suppression.protected_counts import ProtectedPeople
-from privet.microdata.suppression.sparse_cube import SparseCube
+from privet.microdata.suppression.leading_rules import (
+    Stated,
+    find_least_size,
+    list_quasi,
+    query_classes,
+    read_rule,
+)
 from privet.microdata.suppression.sweeps import SweptCube, SweptWindows
 from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
-from privet.microdata.suppression.window_cube import WindowCube
 from privet.policy import Promise
 from privet.table import Table
 from privet.values.arrays import Flags, Ints
@@ -170,14 +178,14 @@ def prepare_disclosure(
     withheld: Callable[[Domain], Flags] | None = None,
     by_promise: bool = False,
     taxonomy: Callable[[Domain], Taxonomy | None] | None = None,
-    least: int = 1,
+    beside: Sequence[Stated] = (),
 ) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class.
 
     `withheld` says which values of a column, or cuts after them, stay out of question;
     `by_promise`, whether a promise about many values is one rule, as sweeps take it;
-    `taxonomy`, which nodes stand above a column's values; `least`, how many people must
-    look alike in all quasi columns, as far as sweeps are made.
+    `taxonomy`, which nodes stand above a column's values; `beside`, what else is to be
+    kept: as far as sweeps are made, and it may lead them.
     """
     fixed = list_fixed(table, keep)
     asked = [query_templates(promise, table, hiding=fixed) for promise in promises]
@@ -187,13 +195,13 @@ def prepare_disclosure(
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
-    alike = _query_alike(table, asked, least, run) if by_promise else None
-    known = [*_list_known_columns(questions), alike.by if alike else ()]
+    led = LedBeside.of(table, beside if by_promise else (), asked, run)
+    known = [*_list_known_columns(questions), *(t.by for t in led.queries)]
     named = list(dict.fromkeys(c for s in known for c in s))
     maskable = [c for c in named if c not in fixed]
     domains = table.domains(named, run)
-    tallies = [t for q in questions for t in q.tallies] + ([alike] if alike else [])
-    tallies = list(dict.fromkeys(tallies))
+    wanted = [t for q in questions for t in q.tallies]
+    tallies = list(dict.fromkeys(wanted + led.queries))
     collect = _collect_promises if by_promise else _collect_templates
     rules = {s: collect(s, questions, protected) for s in sets}
     builder = CubeBuilder(questions, protected, holders)
@@ -227,9 +235,7 @@ def prepare_disclosure(
             s, rules[s], counted, maskable, meaning, swept=by_promise
         )
     ]
-    if alike:
-        axes = _Axes.of(alike.by, counted[alike], maskable, meaning)
-        built.append((_build_size_cube(axes, counted[alike], least), {}))
+    built += [(cube, {}) for cube in led.build(table, counted, maskable, meaning)]
     return DisclosureProblem(
         attributes,
         tuple(cube for cube, _ in built),
@@ -317,6 +323,54 @@ def _list_known_columns(questions: Sequence[TemplateQuery]) -> list[tuple[str, .
     ]
 
 
+@dataclass(frozen=True)
+class LedBeside:
+    """What leads the search beside promises against linkers, by what is counted."""
+
+    least: int
+    """How many people must look alike."""
+    alike: CountQuery | None
+    """Who does; None: enough people do."""
+    classes: Mapping[CountQuery, Sequence[Stated]]
+    """Classes, and what looks at each of them by itself."""
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        beside: Sequence[Stated],
+        asked: Sequence[TemplateQuery],
+        run: Run,
+    ) -> LedBeside:
+        """What of all that is asked beside may lead."""
+        least = find_least_size(beside)
+        alike = _query_alike(table, asked, least, run)
+        return cls(least, alike, query_classes(table, beside))
+
+    @property
+    def queries(self) -> list[CountQuery]:
+        """What is to be counted."""
+        return [*([self.alike] if self.alike else ()), *self.classes]
+
+    def build(
+        self,
+        table: Table,
+        counted: Mapping[CountQuery, EquivalenceClasses],
+        maskable: Sequence[str],
+        meaning: Mapping[str, Ints],
+    ) -> Iterator[SparseCube]:
+        """A cube for each of these that the table as it is does not keep."""
+        for query in self.queries:
+            grouped = counted[query]
+            axes = _Axes.of(query.by, grouped, maskable, meaning)
+            if query == self.alike:
+                yield _build_size_cube(axes, grouped, self.least)
+            own = self.classes.get(query, ())
+            rules = [read_rule(each, table, grouped.about) for each in own]
+            if rules and ScoredCube.is_needed(grouped, rules):
+                yield ScoredCube(*axes, grouped, rules)
+
+
 def _query_alike(
     table: Table, questions: Sequence[TemplateQuery], least: int, run: Run
 ) -> CountQuery | None:
@@ -325,7 +379,7 @@ def _query_alike(
     None: enough people do as it is, and then whatever is hidden; or every promise is
     about a quasi column, and sizes are judged in the end only.
     """
-    quasi = tuple(c for c in table.schema.names if c in table.roles.quasi)
+    quasi = list_quasi(table)
     about = next((q.column for q in questions if q.column not in quasi), None)
     if least == 1 or about is None or not quasi:
         return None

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.microdata.suppression.count_cube import ConfAfterDisclosure, Cube
+from privet.microdata.suppression.cubes.count_cube import ConfAfterDisclosure, Cube
 from privet.microdata.suppression.kernels import CubeGroups
 from privet.microdata.suppression.taxonomy import (
     Taxonomy,

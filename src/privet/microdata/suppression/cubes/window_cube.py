@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
-from privet.microdata.suppression.count_cube import (
+from privet.microdata.suppression.cubes.count_cube import (
     ConfAfterDisclosure,
     Cube,
     group_rows,

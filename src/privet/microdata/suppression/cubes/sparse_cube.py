@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from privet.microdata.suppression.count_cube import (
+from privet.microdata.suppression.cubes.count_cube import (
     mark_covered,
     raise_ranges,
     sum_running,
 )
-from privet.microdata.suppression.protected_counts import (
+from privet.microdata.suppression.cubes.protected_counts import (
     PairCounts,
     ProtectedPeople,
     RuleCells,
@@ -74,6 +74,19 @@ class PartCells(NamedTuple):
         return PartCells(self.value[kept], self.group[kept], self.total[kept], of)
 
 
+class SweptRule(Protocol):
+    """What judges the rests of groups while cells are taken out of them."""
+
+    def fits(self, low: int, high: int, left: Ints) -> bool:
+        """Whether the groups keep it without the cells of one value."""
+
+    def fit(self, low: int, high: int, left: Ints) -> bool:
+        """Whether they surely do without the cells of several values."""
+
+    def take(self, low: int, high: int) -> None:
+        """Take these cells out of their groups."""
+
+
 class SparseCube:
     """The equivalence classes of one quasi-identifier while columns are swept."""
 
@@ -119,7 +132,7 @@ class SparseCube:
 
     def copy(self) -> SparseCube:
         """The same state; what is shown later in one is not shown in the other."""
-        other = object.__new__(SparseCube)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._codes, other._protected = [*self._codes], [*self._protected]
         other._worst = [*self._worst]
@@ -131,17 +144,21 @@ class SparseCube:
         """Take new groups to heart, and drop those that do no harm any more."""
         rows = np.bincount(group, minlength=groups)
         size = sum_by_key(group, self._total, groups)
-        live = np.zeros(groups, dtype=bool)
-        for r, people in enumerate(self._protected):
-            pairs = PairCounts.of_rows(people, group, groups)
-            live[pairs.group] = True
-            self._raise_worst(r, pairs.n, size[pairs.group])
-        live &= rows > 1
+        live = self._find_harmful(group, groups, size) & (rows > 1)
         if live[group].mean() <= FEW if len(group) else False:
             group = self._keep_rows(live[group], group)
             group, kept = number_keys(group, groups)
             size = size[kept]
         self._group, self._size = group, size
+
+    def _find_harmful(self, group: Ints, groups: int, size: Ints) -> Flags:
+        """Groups that hold protected values; what is known of the worst grows."""
+        found = np.zeros(groups, dtype=bool)
+        for r, people in enumerate(self._protected):
+            pairs = PairCounts.of_rows(people, group, groups)
+            found[pairs.group] = True
+            self._raise_worst(r, pairs.n, size[pairs.group])
+        return found
 
     def _raise_worst(self, rule: int, part: Ints, whole: Ints) -> None:
         if not len(whole):
@@ -214,6 +231,25 @@ class SparseCube:
 
     def _count_rule(self, people: ProtectedPeople, cells: PartCells) -> RuleCells:
         return count_parts(people, cells.of, cells.group, self._group, len(self._size))
+
+    def _find_broken_parts(self, cells: PartCells) -> Flags:
+        """Cells that break a promise whatever else is shown."""
+        broken = np.zeros(len(cells.total), dtype=bool)
+        for people, bound in zip(self._protected, self._bounds, strict=True):
+            if bound is not None:
+                inside = self._count_rule(people, cells).largest_inside()
+                broken |= bound.find_beyond(inside, cells.total)
+        return broken
+
+    def _begin_rules(self, cells: PartCells, left: Ints) -> list[SweptRule]:
+        """What judges a sweep over cells, in groups with so many people."""
+        rules: list[SweptRule] = []
+        for people, bound in zip(self._protected, self._bounds, strict=True):
+            if bound is not None:
+                parts = self._count_rule(people, cells)
+                parts.begin(bound, cells.total, left)
+                rules.append(parts)
+        return rules
 
     def open_sweep(self, attribute: int, place: Ints, several: int) -> CubeSweep:
         """Candidates shown one after the other, where that is allowed."""
@@ -291,14 +327,9 @@ class CubeSweep:
     ) -> None:
         self._cube = cube
         self._cells = cells = cube._count_cells(attribute, place, several)
-        self._rules: list[RuleCells] = []
         self.broken = np.zeros(several, dtype=bool)
         """Which values break a promise whatever else is shown."""
-        for people, bound in zip(cube._protected, cube._bounds, strict=True):
-            if bound is not None:
-                inside = cube._count_rule(people, cells).largest_inside()
-                bad = bound.find_beyond(inside, cells.total)
-                self.broken[cells.value[bad]] = True
+        self.broken[cells.value[cube._find_broken_parts(cells)]] = True
 
     def begin(self, tried: Flags) -> None:
         """Only some of the values are tried; places are counted among these."""
@@ -311,11 +342,7 @@ class CubeSweep:
         self._start = np.searchsorted(value, np.arange(several + 1)).tolist()
         self._shown = np.zeros(len(cells.total), dtype=bool)
         self._left = cube._size.copy()
-        for people, bound in zip(cube._protected, cube._bounds, strict=True):
-            if bound is not None:
-                parts = cube._count_rule(people, cells)
-                parts.begin(bound, cells.total, self._left)
-                self._rules.append(parts)
+        self._rules = cube._begin_rules(cells, self._left)
 
     def allows(self, i: int, j: int) -> bool:
         """Whether the values from i to before j surely keep all limits together.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from privet.microdata.suppression.count_cube import sum_running
+from privet.microdata.suppression.cubes.count_cube import sum_running
 from privet.values.arrays import Flags, Floats, Ints
 
 DENSE = 16

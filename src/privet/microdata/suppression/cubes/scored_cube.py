@@ -1,0 +1,328 @@
+"""Cubes of classes over all quasi columns, each judged as an audit judges it.
+
+A rule about confidences needs the largest count of a group; a measure such as
+t-closeness, or an insider who rules values out, needs all of its values. So whatever a
+move would make of a group, the part that is shown and the rest, is written down as a
+histogram, and judged by the very code of the audit; see `leading_rules.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from privet.microdata.privacy_models.class_scores import Batch
+from privet.microdata.suppression.cubes.count_cube import mark_covered, sum_running
+from privet.microdata.suppression.cubes.protected_counts import (
+    ProtectedPeople,
+    number_keys,
+    sum_by_key,
+)
+from privet.microdata.suppression.cubes.sparse_cube import (
+    PartCells,
+    SparseCube,
+    SweepOutlook,
+    SweptRule,
+)
+from privet.microdata.suppression.kernels import concatenate_ranges
+from privet.microdata.suppression.leading_rules import FindBeyond
+from privet.values import contingency
+from privet.values.arrays import Flags, Ints
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import EquivalenceClasses
+
+AT_ONCE = 2_000_000
+"""Numbers of histograms that are written down together."""
+
+
+class ClassScores:
+    """Rules about one column, and how many of everybody have each of its values."""
+
+    def __init__(self, rules: Sequence[FindBeyond], grouped: EquivalenceClasses):
+        self._rules = tuple(rules)
+        self._about = grouped.about
+        everybody = np.zeros(self.values, dtype=np.int64)
+        np.add.at(everybody, grouped.value, grouped.n)
+        self._everybody = everybody
+
+    @property
+    def values(self) -> int:
+        """How many values the column has."""
+        return len(self._about)
+
+    def find_beyond(self, group: Ints, value: Ints, n: Ints, groups: int) -> Flags:
+        """Which of so many groups break a rule; those of nobody do not."""
+        some = n > 0
+        beyond = np.zeros(groups, dtype=bool)
+        if not some.any():
+            return beyond
+        keys, sums = contingency.sum_by_key(
+            group[some] * self.values + value[some], n[some]
+        )
+        domains = Domain("", range(groups)), self._about  # type: ignore[arg-type]
+        classes = EquivalenceClasses.from_sorted(domains, keys, sums)
+        batch = Batch(classes, self._everybody)
+        (number,) = classes.keys.columns()
+        for find_beyond in self._rules:
+            beyond[number[find_beyond(batch)]] = True
+        return beyond
+
+
+class Histograms(NamedTuple):
+    """People by group and value, group after group."""
+
+    value: Ints
+    n: Ints
+    start: Ints
+    """Where each group begins; one more than there are groups."""
+    of: Ints
+    """The place of each row of people."""
+
+    @classmethod
+    def of_groups(cls, people: ProtectedPeople, group: Ints, groups: int) -> Histograms:
+        """Count the values of each group."""
+        values = people.values
+        of, found = number_keys(
+            group[people.row] * values + people.value, groups * values
+        )
+        start = np.searchsorted(found // values, np.arange(groups + 1))
+        return cls(found % values, sum_by_key(of, people.n, len(found)), start, of)
+
+    def count_cells(
+        self, people: ProtectedPeople, of: Ints, cells: int
+    ) -> CellHistograms:
+        """Who of them is in which cell, where `of` is the cell of each row."""
+        inside = np.flatnonzero(of[people.row] >= 0)
+        several = max(len(self.n), 1)
+        key, found = number_keys(
+            of[people.row[inside]] * several + self.of[inside], cells * several
+        )
+        n = sum_by_key(key, people.n[inside], len(found))
+        cell = found // several
+        start = np.searchsorted(cell, np.arange(cells + 1))
+        return CellHistograms(cell, found % several, n, start)
+
+
+class CellHistograms(NamedTuple):
+    """People by cell and place among the histograms, cell after cell."""
+
+    cell: Ints
+    place: Ints
+    n: Ints
+    start: Ints
+    """Where each cell begins; one more than there are cells."""
+
+
+class ScoredCube(SparseCube):
+    """The equivalence classes over all quasi columns, each judged as a whole.
+
+    It counts as no rule of the search: no confidence of it is a loss of privacy.
+    """
+
+    def __init__(
+        self,
+        attributes: Sequence[int],
+        codes: Sequence[Ints],
+        fixed: Ints,
+        grouped: EquivalenceClasses,
+        rules: Sequence[FindBeyond],
+    ) -> None:
+        self._scores = ClassScores(rules, grouped)
+        self._people = ProtectedPeople(
+            np.asarray(grouped.group, dtype=np.int64),
+            np.asarray(grouped.value, dtype=np.int64),
+            grouped.n,
+            self._scores.values,
+        )
+        super().__init__(attributes, codes, fixed, grouped.total, [], [])
+
+    @classmethod
+    def is_needed(
+        cls, grouped: EquivalenceClasses, rules: Sequence[FindBeyond]
+    ) -> bool:
+        """Whether the classes as they are break a rule; if not, none ever will."""
+        scores = ClassScores(rules, grouped)
+        group = np.asarray(grouped.group, dtype=np.int64)
+        value = np.asarray(grouped.value, dtype=np.int64)
+        return bool(scores.find_beyond(group, value, grouped.n, len(grouped)).any())
+
+    def _find_harmful(self, group: Ints, groups: int, size: Ints) -> Flags:
+        return np.ones(groups, dtype=bool)
+
+    def _keep_rows(self, kept: Flags, group: Ints) -> Ints:
+        self._people = self._people.keep(kept)
+        return super()._keep_rows(kept, group)
+
+    def _count_histograms(self) -> Histograms:
+        return Histograms.of_groups(self._people, self._group, len(self._size))
+
+    # Values -------------------------------------------------------------------------
+
+    def _find_broken_parts(self, cells: PartCells) -> Flags:
+        cell = cells.of[self._people.row]
+        inside = np.flatnonzero(cell >= 0)
+        return self._scores.find_beyond(
+            cell[inside],
+            self._people.value[inside],
+            self._people.n[inside],
+            len(cells.total),
+        )
+
+    def _begin_rules(self, cells: PartCells, left: Ints) -> list[SweptRule]:
+        return [
+            ScoredRests(self._scores, self._count_histograms(), self._people, cells)
+        ]
+
+    def look_at_values(self, attribute: int, place: Ints, several: int) -> SweepOutlook:
+        """See `SparseCube`."""
+        found = SweepOutlook(np.zeros((0, several)), np.zeros(several, dtype=bool))
+        if not self.rows:
+            return found
+        cells = self._count_cells(attribute, place, several)
+        # A value that fills its group changes nothing.
+        some = self._size[cells.group] > cells.total
+        bad = self._find_broken_parts(cells)
+        bad |= self._find_broken_rests(cells, some & ~bad)
+        found.broken[cells.value[bad & some]] = True
+        return found
+
+    def _find_broken_rests(self, cells: PartCells, asked: Flags) -> Flags:
+        """Cells without which the rest of their group breaks a rule."""
+        held = self._count_histograms()
+        own = held.count_cells(self._people, cells.of, len(cells.total))
+        beyond = np.zeros(len(asked), dtype=bool)
+        at = np.flatnonzero(asked)
+        width = np.diff(held.start)[cells.group[at]]
+        for part in split_evenly(width):
+            few = at[part]
+            rest = subtract_cells(held, own, cells.group[few], few)
+            beyond[few] = self._scores.find_beyond(*rest, len(few))
+        return beyond
+
+    # Cuts ---------------------------------------------------------------------------
+
+    def look_at_cuts(self, attribute: int, values: int) -> SweepOutlook:
+        """See `SparseCube`."""
+        found = SweepOutlook(np.zeros((0, values)), np.zeros(values, dtype=bool))
+        if not self.rows:
+            return found
+        code = self._codes[self.attributes.index(attribute)].astype(np.int64)
+        of, keys = number_keys(self._group * values + code, len(self._size) * values)
+        group, value = keys // values, keys % values
+        bad = self._find_broken_cuts(of, group)
+        # Behind the last cell of a group nothing is cut off.
+        inner = np.flatnonzero(bad[:-1] & (group[1:] == group[:-1]))
+        covered = mark_covered(value[inner], value[inner + 1] - 1, values)
+        np.logical_or(found.broken, covered, out=found.broken)
+        return found
+
+    def _find_broken_cuts(self, of: Ints, group: Ints) -> Flags:
+        """Cells behind which a cut of their group breaks a rule, on either side."""
+        held = self._count_histograms()
+        own = held.count_cells(self._people, of, len(group))
+        below = np.zeros(len(held.n), dtype=np.int64)  # people of the cells before
+        beyond = np.zeros(len(group), dtype=bool)
+        for part in split_evenly(np.diff(held.start)[group]):
+            cell, place, n = _add_running(held, own, group, part, below)
+            value, several = held.value[place], len(part)
+            for side in (n, held.n[place] - n):
+                beyond[part] |= self._scores.find_beyond(cell, value, side, several)
+        return beyond
+
+
+def _add_running(
+    held: Histograms, own: CellHistograms, group: Ints, part: Ints, below: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """People up to each cell of a part, by cell and place; `below` grows by the part.
+
+    Of a group with 2 values and 3 cells: 3 numbers for one value, then for the other.
+    """
+    first, last = int(part[0]), int(part[-1]) + 1
+    groups, begin, several = np.unique(
+        group[first:last], return_index=True, return_counts=True
+    )
+    width = np.diff(held.start)[groups]
+    place = concatenate_ranges(held.start[groups], held.start[groups + 1])
+    cells = np.repeat(several, width)  # per place, how many cells it has here
+    offset = np.cumsum(cells) - cells
+    start = np.repeat(begin, width)
+    number = np.zeros(len(held.n), dtype=np.int64)
+    number[place] = np.arange(len(place))
+    lines = slice(own.start[first], own.start[last])
+    line = number[own.place[lines]]
+    n = np.zeros(int(cells.sum()), dtype=np.int64)
+    n[offset[line] + own.cell[lines] - first - start[line]] = own.n[lines]
+    each = np.repeat(np.arange(len(place)), cells)
+    running = sum_running(each, n) + below[place][each]
+    np.add.at(below, own.place[lines], own.n[lines])
+    cell = np.arange(len(n)) - offset[each] + start[each]
+    return cell, place[each], running
+
+
+class ScoredRests:
+    """What is left of groups while cells are taken out of them; see `SweptRule`."""
+
+    def __init__(
+        self,
+        scores: ClassScores,
+        held: Histograms,
+        people: ProtectedPeople,
+        cells: PartCells,
+    ) -> None:
+        self._scores, self._group = scores, cells.group
+        self._own = held.count_cells(people, cells.of, len(cells.total))
+        self._held = held._replace(n=held.n.copy())
+
+    def fits(self, low: int, high: int, left: Ints) -> bool:
+        """Whether groups keep every rule without the cells from low to before high.
+
+        Each state on the way does, too: it merges the rest with cells that do.
+        """
+        groups, number = np.unique(self._group[low:high], return_inverse=True)
+        rest = subtract_cells(
+            self._held, self._own, groups, np.arange(low, high), number
+        )
+        return not self._scores.find_beyond(*rest, len(groups)).any()
+
+    fit = fits
+
+    def take(self, low: int, high: int) -> None:
+        """Take these cells out of their groups."""
+        lines = slice(self._own.start[low], self._own.start[high])
+        np.subtract.at(self._held.n, self._own.place[lines], self._own.n[lines])
+
+
+def subtract_cells(
+    held: Histograms,
+    own: CellHistograms,
+    groups: Ints,
+    cells: Ints,
+    number: Ints | None = None,
+) -> tuple[Ints, Ints, Ints]:
+    """Groups without cells, as group, value and people.
+
+    Cell i is taken from the group at `number[i]`, or at i.
+    """
+    width = np.diff(held.start)[groups]
+    group = np.repeat(np.arange(len(groups)), width)
+    place = concatenate_ranges(held.start[groups], held.start[groups + 1])
+    n = held.n[place]
+    lines = concatenate_ranges(own.start[cells], own.start[cells + 1])
+    each = np.arange(len(cells)) if number is None else number
+    of = np.repeat(each, np.diff(own.start)[cells])
+    offset = np.cumsum(width) - width
+    at = offset[of] + own.place[lines] - held.start[groups][of]
+    np.subtract.at(n, at, own.n[lines])
+    return group, held.value[place], n
+
+
+def split_evenly(width: Ints) -> Iterator[Ints]:
+    """Runs of places that are together about as wide as may be."""
+    part = (np.cumsum(width) - width) // AT_ONCE
+    ends = np.flatnonzero(np.diff(part, append=-1))
+    start = 0
+    for end in ends.tolist():
+        yield np.arange(start, end + 1)
+        start = end + 1

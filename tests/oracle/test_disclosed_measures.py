@@ -1,0 +1,272 @@
+"""Top-down disclosure that must keep measures and insiders: released rows tell."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import privet as pv
+from oracle import measures
+from privet.microdata.suppression.cubes import scored_cube, sparse_cube
+
+Row = tuple[Any, ...]
+NAMES = ("a", "b", "c", "ill", "good")
+pytestmark = pytest.mark.filterwarnings("ignore:Value .* never occurs")
+
+QUASI = (0, 1, 2)
+HIDDEN = "⊥"
+VALUES = (1, 2, 3, 4)
+"""What people may have; the third is what linkers must not learn."""
+
+Keeps = Callable[[measures.Rows], bool]
+
+
+@pytest.fixture(autouse=True, scope="module", params=["whole", "parts"])
+def sizes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Cells are counted both ways, histograms at once or a few at a time."""
+    few = request.param == "parts"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_cube, "PER_ROW", 0 if few else 10**9)
+        patch.setattr(scored_cube, "AT_ONCE", 5 if few else 2_000_000)
+        yield
+
+
+# Measures by their definitions --------------------------------------------------------
+
+
+def measure_ordered(rows: measures.Rows) -> Fraction:
+    """Earth mover's distance over places in line; `oracle.test_measures` proves it."""
+    everybody = measures.everybody(rows)
+    values = sorted(everybody)
+    worst = Fraction(0)
+    for alike in measures.groups(rows).values():
+        moved, running = Fraction(0), Fraction(0)
+        for v in values:
+            running += measures.share(alike, v) - measures.share(everybody, v)
+            moved += abs(running)
+        worst = max(worst, moved / max(len(values) - 1, 1))
+    return worst
+
+
+def find_surest(rows: measures.Rows, l: int, k: int, value: int | None) -> Fraction:
+    """An insider's belief, with l values ruled out and k people known in a group."""
+    worst = Fraction(0)
+    for alike in measures.groups(rows).values():
+        for s in alike if value is None else {str(value)} & set(alike):
+            others = sorted((n for v, n in alike.items() if v != s), reverse=True)
+            left = max(sum(others[l:]) - k, 0)
+            worst = max(worst, Fraction(alike[s], alike[s] + left))
+    return worst
+
+
+def draw_insider(dice: random.Random) -> tuple[pv.Promise, Keeps]:
+    """An insider without companions, and what the promise says."""
+    l, k, value = dice.randint(0, 2), dice.randint(0, 2), dice.choice([None, VALUES[1]])
+    level, strict = Fraction(dice.randint(5, 9), 10), dice.random() < 0.5
+    limit = pv.Ceiling(below=level) if strict else pv.Ceiling(level)
+    about = "ill" if value is None else {"ill": value}
+
+    def holds(rows: measures.Rows) -> bool:
+        belief = find_surest(rows, l, k, value)
+        return belief < level if strict else belief <= level
+
+    return pv.Promise(pv.Insider(rules_out=l, knows_others=k), limit, about), holds
+
+
+def draw_beside(dice: random.Random) -> tuple[pv.Promise | pv.Measure, Keeps]:
+    """What is asked beside a promise against a linker."""
+    return draw_insider(dice) if dice.random() < 0.3 else draw_measure(dice)
+
+
+def draw_measure(dice: random.Random) -> tuple[pv.Measure, Keeps]:
+    """A measure and what it says, by `oracle.measures`."""
+    tenths = Fraction(dice.randint(2, 8), 10)
+    several, c = dice.randint(2, 3), Fraction(dice.randint(1, 5), 2)
+    k = dice.randint(1, 3)
+    varied = Fraction(dice.randint(11, 24), 10)
+
+    def is_ordered_close(rows: measures.Rows) -> bool:
+        return measure_ordered(rows) <= tenths
+
+    def is_alpha_k(rows: measures.Rows) -> bool:
+        return measures.alpha(rows) <= tenths and measures.k_anonymity(rows) >= k
+
+    return dice.choice(
+        [
+            (
+                pv.Measure(distinct_l_diversity=several),
+                lambda rows: measures.distinct(rows) >= several,
+            ),
+            (
+                pv.Measure(entropy_l_diversity=varied),
+                lambda rows: measures.entropy(rows) >= float(varied) - 1e-12,
+            ),
+            (
+                pv.Measure(recursive_l_diversity=several, c=c),
+                lambda rows: measures.recursive(rows, c) >= several,
+            ),
+            (
+                pv.Measure(t_closeness=tenths),
+                lambda rows: measures.equal(rows) <= tenths,
+            ),
+            (pv.Measure(t_closeness=tenths, distance="ordered"), is_ordered_close),
+            (
+                pv.Measure(beta_likeness=4 * tenths),
+                lambda rows: measures.beta(rows) <= 4 * tenths,
+            ),
+            (
+                pv.Measure(enhanced_beta_likeness=4 * tenths),
+                lambda rows: measures.enhanced_holds(rows, 4 * tenths),
+            ),
+            (pv.Measure(alpha_k_anonymity=tenths, k=k), is_alpha_k),
+        ]
+    )
+
+
+def draw_rows(dice: random.Random, least: int = 12, most: int = 40) -> list[Row]:
+    wide = dice.randint(2, 5)
+    weights = [dice.randint(1, 4) for _ in VALUES]
+    return [
+        (
+            str(dice.randint(1, wide)),
+            dice.choice(["x", "y", "z", None]),
+            dice.choice("pq"),
+            dice.choices(VALUES, weights)[0],
+            dice.choice(["yes", "no"]),
+        )
+        for _ in range(dice.randint(least, most))
+    ]
+
+
+def show(rows: Sequence[Row], hidden: Mapping[int, set[Any]]) -> list[Row]:
+    return [
+        tuple(HIDDEN if v in hidden.get(j, ()) else v for j, v in enumerate(row))
+        for row in rows
+    ]
+
+
+def keeps_all(
+    shown: Sequence[Row], known: tuple[int, ...], limit: Fraction, measure: Keeps
+) -> bool:
+    """By the definitions, from the released rows."""
+    people = Counter(tuple(row[j] for j in known) for row in shown)
+    ill = Counter(tuple(row[j] for j in known) for row in shown if row[3] == VALUES[2])
+    sure = max((Fraction(n, people[g]) for g, n in ill.items()), default=Fraction(0))
+    alike = [(repr([row[j] for j in QUASI]), str(row[3])) for row in shown]
+    return sure <= limit and measure(alike)
+
+
+def read(rows: Sequence[Row], **roles: Any) -> pv.Table:
+    columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
+    asked = {"quasi": NAMES[:3], "sensitive": "ill", "target": "good", **roles}
+    return pv.read(pa.table(columns), threads=1, **asked)
+
+
+def shown_as(release: pv.Release, table: pv.Table, column: str) -> dict[Any, Any]:
+    """What each value of a column is shown as."""
+    domain, recipe = table.domains([column])[column], release.recipe
+    if recipe is None or column not in recipe.columns:
+        return dict(zip(domain.labels, domain.labels, strict=True))
+    shown = recipe.columns[column].show(domain, recipe.marker)
+    return dict(zip(domain.labels, shown, strict=True))
+
+
+# What is hidden -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_disclosure_keeps_measures_and_shows_all_it_may(seed: int) -> None:
+    """Where everything hidden keeps all, there is a release; no value is left over."""
+    dice = random.Random(f"measures {seed}")
+    rows = draw_rows(dice)
+    beside, keeps = draw_beside(dice)
+    known = dice.choice([(0,), (0, 1), (0, 1, 2)])
+    limit = Fraction(dice.randint(4, 9), 10)
+    asked = known, limit, keeps
+    everything = {j: {r[j] for r in rows} for j in QUASI}
+    promise = pv.Promise(
+        pv.Linker([NAMES[j] for j in known]), pv.Ceiling(limit), {"ill": VALUES[2]}
+    )
+    method = pv.TopDownDisclosure(
+        ordered=(), utility=dice.choice(["information", "distortion"])
+    )
+    table, stated = read(rows), [promise, beside]
+    if not keeps_all(show(rows, everything), *asked):
+        with pytest.raises(pv.Infeasible):
+            pv.publish(table, stated, method=method, utility=False)
+        return
+    release = pv.publish(table, stated, method=method, utility=False)
+    hidden = {NAMES.index(c): set(v) for c, v in (release.hidden or {}).items()}
+    assert keeps_all(show(rows, hidden), *asked)
+    assert all(f.verdict is pv.Verdict.SAFE for f in release.audit.findings)
+    if release.ended != "finished":
+        return
+    for j, values in hidden.items():
+        for value in values:
+            more = show(rows, {**hidden, j: values - {value}})
+            assert not keeps_all(more, *asked)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_intervals_keep_measures_and_no_cut_is_left(seed: int) -> None:
+    """A column that is cut: every other cut would break something."""
+    dice = random.Random(f"cuts and measures {seed}")
+    ages = sorted({dice.randint(20, 60) for _ in range(9)})
+    rows = [(dice.choice(ages), None, *row[2:]) for row in draw_rows(dice, 20, 50)]
+    beside, keeps = draw_beside(dice)
+    limit = Fraction(dice.randint(5, 9), 10)
+    promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling(limit), {"ill": VALUES[2]})
+    method = pv.TopDownDisclosure(ordered=["a"], keep=["c"], utility="distortion")
+    table, known = read(rows), (0,)
+
+    def keeps_cut(starts: set[int]) -> bool:
+        place = {a: sum(s <= a for s in starts) for a in ages}
+        shown = [(place[row[0]], *row[1:]) for row in rows]
+        return keeps_all(shown, known, limit, keeps)
+
+    if not keeps_cut(set()):
+        with pytest.raises(pv.Infeasible):
+            pv.publish(table, [promise, beside], method=method, utility=False)
+        return
+    release = pv.publish(table, [promise, beside], method=method, utility=False)
+    domain = table.domains(["a"])["a"]
+    labels = [shown_as(release, table, "a")[v] for v in domain.labels]
+    there = [int(a) for a in domain.labels if a is not None]
+    starts = {there[i] for i in range(1, len(there)) if labels[i] != labels[i - 1]}
+    assert keeps_cut(starts)
+    for more in {*there[1:]} - starts:
+        assert not keeps_cut({*starts, more})
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_nodes_of_hierarchies_keep_measures(seed: int) -> None:
+    """The written cells are scored."""
+    dice = random.Random(f"nodes and measures {seed}")
+    rows = draw_rows(dice, 20, 60)
+    above = {v: ["odd" if int(v) % 2 else "even", "*"] for v in "12345"}
+    beside, keeps = draw_beside(dice)
+    promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling("9/10"), {"ill": VALUES[2]})
+    method = pv.TopDownDisclosure(hierarchies={"a": above}, utility="distortion")
+    table = read(rows)
+    try:
+        release = pv.publish(table, [promise, beside], method=method, utility=False)
+    except pv.Infeasible:
+        everything = {j: {r[j] for r in rows} for j in QUASI}
+        shown = show(rows, everything)
+        assert not keeps_all(shown, (0,), Fraction(9, 10), keeps)
+        return
+    labels = [shown_as(release, table, c) for c in NAMES[:3]]
+    shown = [
+        (
+            *(labels[j][None if v is None else str(v)] for j, v in enumerate(row[:3])),
+            row[3],
+        )
+        for row in rows
+    ]
+    assert keeps_all(shown, (0,), Fraction(9, 10), keeps)

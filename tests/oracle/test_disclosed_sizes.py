@@ -166,6 +166,7 @@ BESIDE = [
     pv.Measure(distinct_l_diversity=2),
     pv.Measure(t_closeness="2/5"),
     pv.Promise(pv.Insider(knows_others=1), pv.Ceiling("9/10"), {"ill": "yes"}),
+    pv.Promise(pv.Insider(same_as=1), pv.Ceiling("3/4"), {"ill": "yes"}),
 ]
 
 

@@ -1,8 +1,8 @@
 """What leads the search beside linkers: measures and insiders who look at one class.
 
 Showing more only splits equivalence classes, and what is here is never worsened by
-merging them: what it refuses once, it refuses for ever. Of insiders who know companions
-only what they learn within one class leads; everything else is judged in the end.
+merging them: what it refuses once, it refuses for ever. Insiders who know companions
+look at all classes at once; everything else is judged in the end.
 Wang, Fung, Yu 2007, §3.2 (Corollary 3.2).
 """
 
@@ -17,12 +17,19 @@ from privet.microdata.privacy_models.models import (
     find_steering,
     score_groups,
 )
-from privet.microdata.skyline.audit import prepare_unnamed, query_for_insider
+from privet.microdata.skyline.audit import (
+    InsiderAudit,
+    prepare_unnamed,
+    query_for_insider,
+)
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.incremental import Requirement
 from privet.microdata.skyline.named_individuals import is_named
 from privet.policy import Measure, Policy, Promise
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
 from privet.values.arrays import Flags
+from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
 from privet.values.windows import Within
 
@@ -47,8 +54,7 @@ def find_least_size(stated: Iterable[Stated]) -> int:
 def is_led_by(stated: Stated, table: Table) -> bool:
     """Whether something leads with all that it asks for."""
     if isinstance(stated, Promise):
-        alone = isinstance(stated.against, Insider) and stated.against.same_as == 0
-        return alone and _sees_classes(stated, table)
+        return _sees_classes(stated, table) and _is_certain(stated)
     steering = _find_own(stated)
     if steering is None or not steering.possible:
         return False
@@ -74,6 +80,13 @@ def _sees_classes(promise: Promise, table: Table) -> bool:
         return False
     query, values = query_for_insider(promise, table)
     return not isinstance(values, Within) and query.about not in table.roles.quasi
+
+
+def _is_certain(promise: Promise) -> bool:
+    """Whether companions are unknown, or else as many values as may be ruled out."""
+    who = promise.against
+    assert isinstance(who, Insider)
+    return who.same_as == 0 or (isinstance(who.rules_out, int) and not who.doubts)
 
 
 def list_quasi(table: Table) -> tuple[str, ...]:
@@ -111,5 +124,24 @@ def read_rule(stated: Stated, table: Table, about: Domain) -> FindBeyond:
     """How classes are judged by something that looks at each by itself."""
     if isinstance(stated, Measure):
         return lambda batch: score_groups(stated, batch).beyond
-    audit = prepare_unnamed(stated, *query_for_insider(stated, table), about)
+    audit = _prepare_insider(stated, table, about)
     return lambda batch: audit.find_beyond(batch.groups, batch.rows)
+
+
+def read_companions(
+    stated: Stated, table: Table, about: Domain, people: int
+) -> Requirement | None:
+    """What somebody may not learn of all classes at once; None: of one they may not."""
+    if isinstance(stated, Measure) or not _is_certain(stated):
+        return None
+    audit = _prepare_insider(stated, table, about)
+    l, k, m = audit.point
+    if not m or audit.limit.holds(Belief(0, 1)):
+        return None
+    # Nobody knows more people than there are.
+    point = Point(l, min(k, people), min(m, people))
+    return Requirement(point, audit.limit, audit.protect)
+
+
+def _prepare_insider(promise: Promise, table: Table, about: Domain) -> InsiderAudit:
+    return prepare_unnamed(promise, *query_for_insider(promise, table), about)

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from privet.microdata.suppression.cubes.count_cube import ConfAfterDisclosure
+from privet.microdata.suppression.cubes.scored_cube import ScoredCube
 from privet.microdata.suppression.cubes.sparse_cube import SparseCube, SweepOutlook
 from privet.microdata.suppression.cubes.window_cube import WindowCube
 from privet.microdata.suppression.kernels import CubeGroups
@@ -496,11 +497,7 @@ class SweepState:
     def apply(self, move: Sweep) -> SweepStep:
         """Show the values one after the other, as far as every promise holds."""
         attribute = self.attributes[move.attribute]
-        if attribute.ordered:
-            self._cut(move)
-            shown = np.ones(len(move.codes), dtype=bool)
-        else:
-            shown = self._show(move)
+        shown = self._cut(move) if attribute.ordered else self._show(move)
         gain, loss = float(move.gain[0]), float(move.loss[0])
         return SweepStep(
             attribute.domain.name,
@@ -531,12 +528,27 @@ class SweepState:
             self._done.add((move.attribute, move.level))
         return shown
 
-    def _cut(self, move: Sweep) -> None:
-        """Cuts of different intervals touch different groups, and go together."""
-        attribute = self.attributes[move.attribute]
-        attribute.cuts.extend(move.codes.tolist())
-        for cube in self._find_cubes(move.attribute):
-            cube.part(move.attribute, attribute.number_labels())
+    def _cut(self, move: Sweep) -> Flags:
+        """Cuts of different intervals touch different groups, and go together.
+
+        Unless somebody looks at all groups at once: then each is tried.
+        """
+        attribute, a = self.attributes[move.attribute], move.attribute
+        cubes = self._find_cubes(a)
+        counted = [c for c in cubes if isinstance(c, ScoredCube) and c.counts_all]
+        made = np.ones(len(move.codes), dtype=bool)
+        several = 1 if counted else max(len(move.codes), 1)
+        for i in range(0, len(move.codes), several):
+            codes = move.codes[i : i + several].tolist()
+            attribute.cuts.extend(codes)
+            sides = attribute.number_labels()
+            if all(cube.allows_sides(a, sides) for cube in counted):
+                for cube in cubes:
+                    cube.part(a, sides)
+            else:
+                attribute.cuts.remove(codes[0])
+                attribute.refused[codes[0]], made[i] = True, False
+        return made
 
     # Beginning anew -----------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from privet.microdata.suppression.leading_rules import (
     find_least_size,
     list_quasi,
     query_classes,
+    read_companions,
     read_rule,
 )
 from privet.microdata.suppression.sweeps import SweptCube, SweptWindows
@@ -367,8 +368,11 @@ class LedBeside:
                 yield _build_size_cube(axes, grouped, self.least)
             own = self.classes.get(query, ())
             rules = [read_rule(each, table, grouped.about) for each in own]
-            if rules and ScoredCube.is_needed(grouped, rules):
-                yield ScoredCube(*axes, grouped, rules)
+            people = int(grouped.total.sum())
+            asked = [read_companions(e, table, grouped.about, people) for e in own]
+            both = rules, [each for each in asked if each is not None]
+            if own and ScoredCube.is_needed(grouped, *both):
+                yield ScoredCube(*axes, grouped, *both)
 
 
 def _query_alike(

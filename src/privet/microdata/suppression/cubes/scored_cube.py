@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privet.microdata.privacy_models.class_scores import Batch
+from privet.microdata.skyline.incremental import Requirement
+from privet.microdata.suppression.cubes.all_classes import AllClasses, ClassRows
 from privet.microdata.suppression.cubes.count_cube import mark_covered, sum_running
 from privet.microdata.suppression.cubes.protected_counts import (
     ProtectedPeople,
@@ -52,8 +54,9 @@ class ClassScores:
         """How many values the column has."""
         return len(self._about)
 
-    def find_beyond(self, group: Ints, value: Ints, n: Ints, groups: int) -> Flags:
-        """Which of so many groups break a rule; those of nobody do not."""
+    def find_beyond(self, rows: ClassRows) -> Flags:
+        """Which groups break a rule; those of nobody do not."""
+        group, value, n, groups = rows
         some = n > 0
         beyond = np.zeros(groups, dtype=bool)
         if not some.any():
@@ -104,6 +107,12 @@ class Histograms(NamedTuple):
         start = np.searchsorted(cell, np.arange(cells + 1))
         return CellHistograms(cell, found % several, n, start)
 
+    def list_rows(self) -> ClassRows:
+        """The same as rows."""
+        groups = len(self.start) - 1
+        group = np.repeat(np.arange(groups), np.diff(self.start))
+        return ClassRows(group, self.value, self.n, groups)
+
 
 class CellHistograms(NamedTuple):
     """People by cell and place among the histograms, cell after cell."""
@@ -113,6 +122,12 @@ class CellHistograms(NamedTuple):
     n: Ints
     start: Ints
     """Where each cell begins; one more than there are cells."""
+
+    def list_rows(self, held: Histograms, low: int, high: int) -> ClassRows:
+        """Some of the cells as rows."""
+        lines = slice(self.start[low], self.start[high])
+        value = held.value[self.place[lines]]
+        return ClassRows(self.cell[lines] - low, value, self.n[lines], high - low)
 
 
 class ScoredCube(SparseCube):
@@ -128,8 +143,11 @@ class ScoredCube(SparseCube):
         fixed: Ints,
         grouped: EquivalenceClasses,
         rules: Sequence[FindBeyond],
+        companions: Sequence[Requirement] = (),
     ) -> None:
         self._scores = ClassScores(rules, grouped)
+        self._all = AllClasses.empty(companions, self._scores.values)
+        self.counts_all = bool(companions)
         self._people = ProtectedPeople(
             np.asarray(grouped.group, dtype=np.int64),
             np.asarray(grouped.value, dtype=np.int64),
@@ -140,15 +158,24 @@ class ScoredCube(SparseCube):
 
     @classmethod
     def is_needed(
-        cls, grouped: EquivalenceClasses, rules: Sequence[FindBeyond]
+        cls,
+        grouped: EquivalenceClasses,
+        rules: Sequence[FindBeyond],
+        companions: Sequence[Requirement] = (),
     ) -> bool:
         """Whether the classes as they are break a rule; if not, none ever will."""
         scores = ClassScores(rules, grouped)
         group = np.asarray(grouped.group, dtype=np.int64)
         value = np.asarray(grouped.value, dtype=np.int64)
-        return bool(scores.find_beyond(group, value, grouped.n, len(grouped)).any())
+        rows = ClassRows(group, value, grouped.n, len(grouped))
+        if scores.find_beyond(rows).any():
+            return True
+        return not AllClasses.empty(companions, scores.values).add(rows).is_safe()
 
     def _find_harmful(self, group: Ints, groups: int, size: Ints) -> Flags:
+        if self.counts_all:
+            held = Histograms.of_groups(self._people, group, groups)
+            self._all = self._all.add(held.list_rows())
         return np.ones(groups, dtype=bool)
 
     def _keep_rows(self, kept: Flags, group: Ints) -> Ints:
@@ -163,17 +190,17 @@ class ScoredCube(SparseCube):
     def _find_broken_parts(self, cells: PartCells) -> Flags:
         cell = cells.of[self._people.row]
         inside = np.flatnonzero(cell >= 0)
-        return self._scores.find_beyond(
-            cell[inside],
-            self._people.value[inside],
-            self._people.n[inside],
-            len(cells.total),
-        )
+        value, n = self._people.value[inside], self._people.n[inside]
+        return self._find_beyond(ClassRows(cell[inside], value, n, len(cells.total)))
+
+    def _find_beyond(self, rows: ClassRows) -> Flags:
+        """Classes that may not come to be, whatever else there is."""
+        beyond = self._scores.find_beyond(rows)
+        return beyond | self._all.find_hopeless(rows) if self.counts_all else beyond
 
     def _begin_rules(self, cells: PartCells, left: Ints) -> list[SweptRule]:
-        return [
-            ScoredRests(self._scores, self._count_histograms(), self._people, cells)
-        ]
+        held, all_ = self._count_histograms(), self._all if self.counts_all else None
+        return [ScoredRests(self._scores, all_, held, self._people, cells)]
 
     def look_at_values(self, attribute: int, place: Ints, several: int) -> SweepOutlook:
         """See `SparseCube`."""
@@ -197,8 +224,8 @@ class ScoredCube(SparseCube):
         width = np.diff(held.start)[cells.group[at]]
         for part in split_evenly(width):
             few = at[part]
-            rest = subtract_cells(held, own, cells.group[few], few)
-            beyond[few] = self._scores.find_beyond(*rest, len(few))
+            rests = subtract_cells(held, own, cells.group[few], few)
+            beyond[few] = self._find_beyond(rests)
         return beyond
 
     # Cuts ---------------------------------------------------------------------------
@@ -228,8 +255,17 @@ class ScoredCube(SparseCube):
             cell, place, n = _add_running(held, own, group, part, below)
             value, several = held.value[place], len(part)
             for side in (n, held.n[place] - n):
-                beyond[part] |= self._scores.find_beyond(cell, value, side, several)
+                rows = ClassRows(cell, value, side, several)
+                beyond[part] |= self._find_beyond(rows)
         return beyond
+
+    def allows_sides(self, attribute: int, side: Ints) -> bool:
+        """Whether all classes together may be parted so; see `part`."""
+        if not (self.counts_all and self.rows):
+            return True
+        group, several = self._number_sides(attribute, side)
+        held = Histograms.of_groups(self._people, group, several)
+        return self._all.add(held.list_rows()).is_safe()
 
 
 def _add_running(
@@ -267,11 +303,13 @@ class ScoredRests:
     def __init__(
         self,
         scores: ClassScores,
+        all_: AllClasses | None,
         held: Histograms,
         people: ProtectedPeople,
         cells: PartCells,
     ) -> None:
         self._scores, self._group = scores, cells.group
+        self._all = self._after = all_
         self._own = held.count_cells(people, cells.of, len(cells.total))
         self._held = held._replace(n=held.n.copy())
 
@@ -281,15 +319,22 @@ class ScoredRests:
         Each state on the way does, too: it merges the rest with cells that do.
         """
         groups, number = np.unique(self._group[low:high], return_inverse=True)
-        rest = subtract_cells(
+        rests = subtract_cells(
             self._held, self._own, groups, np.arange(low, high), number
         )
-        return not self._scores.find_beyond(*rest, len(groups)).any()
+        if self._scores.find_beyond(rests).any():
+            return False
+        if self._all is None:
+            return True
+        parts = self._own.list_rows(self._held, low, high)
+        self._after = self._all.add(parts.join(rests))
+        return self._after.is_safe()
 
     fit = fits
 
     def take(self, low: int, high: int) -> None:
-        """Take these cells out of their groups."""
+        """Take these cells out of their groups, as was found to fit just before."""
+        self._all = self._after
         lines = slice(self._own.start[low], self._own.start[high])
         np.subtract.at(self._held.n, self._own.place[lines], self._own.n[lines])
 
@@ -300,8 +345,8 @@ def subtract_cells(
     groups: Ints,
     cells: Ints,
     number: Ints | None = None,
-) -> tuple[Ints, Ints, Ints]:
-    """Groups without cells, as group, value and people.
+) -> ClassRows:
+    """Groups without cells.
 
     Cell i is taken from the group at `number[i]`, or at i.
     """
@@ -315,7 +360,7 @@ def subtract_cells(
     offset = np.cumsum(width) - width
     at = offset[of] + own.place[lines] - held.start[groups][of]
     np.subtract.at(n, at, own.n[lines])
-    return group, held.value[place], n
+    return ClassRows(group, held.value[place], n, len(groups))
 
 
 def split_evenly(width: Ints) -> Iterator[Ints]:

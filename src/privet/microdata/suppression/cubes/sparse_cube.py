@@ -306,13 +306,17 @@ class SparseCube:
         """Part groups by the sides, 0 or more, that a column's values lie on."""
         if not self.rows:
             return
+        group, several = self._number_sides(attribute, side)
+        if several > len(self._size):
+            self._settle(group, several)
+
+    def _number_sides(self, attribute: int, side: Ints) -> tuple[Ints, int]:
+        """The groups that such sides would make, and how many."""
         several = int(side.max()) + 1
-        key = (
-            self._group * several + side[self._codes[self.attributes.index(attribute)]]
-        )
+        code = self._codes[self.attributes.index(attribute)]
+        key = self._group * several + side[code]
         group, found = number_keys(key, len(self._size) * several)
-        if len(found) > len(self._size):
-            self._settle(group, len(found))
+        return group, len(found)
 
 
 class CubeSweep:

@@ -22,6 +22,7 @@ CASES = int(os.environ.get("PRIVET_CASES", "30"))
 NAMES = ("a", "b", "c", "ill", "good")
 pytestmark = pytest.mark.filterwarnings("ignore:Value .* never occurs")
 
+UNREACHABLE = "cannot be kept by hiding values: even with everything hidden"
 QUASI = (0, 1, 2)
 HIDDEN = "⊥"
 VALUES = (1, 2, 3, 4)
@@ -204,7 +205,7 @@ def test_disclosure_keeps_measures_and_shows_all_it_may(seed: int) -> None:
     )
     table, stated = read(rows), [promise, beside]
     if not keeps_all(show(rows, everything), *asked):
-        with pytest.raises(pv.Infeasible):
+        with pytest.raises(pv.Infeasible, match=UNREACHABLE):
             pv.publish(table, stated, method=method, utility=False)
         return
     release = pv.publish(table, stated, method=method, utility=False)
@@ -237,7 +238,7 @@ def test_intervals_keep_measures_and_no_cut_is_left(seed: int) -> None:
         return keeps_all(shown, known, limit, keeps)
 
     if not keeps_cut(set()):
-        with pytest.raises(pv.Infeasible):
+        with pytest.raises(pv.Infeasible, match=UNREACHABLE):
             pv.publish(table, [promise, beside], method=method, utility=False)
         return
     release = pv.publish(table, [promise, beside], method=method, utility=False)
@@ -276,3 +277,21 @@ def test_nodes_of_hierarchies_keep_measures(seed: int) -> None:
         for row in rows
     ]
     assert keeps_all(shown, (0,), Fraction(9, 10), keeps)
+
+
+def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:
+    rows = [(i, j, "p", 1 + j, "yes") for i in range(4) for j in range(2)]
+    promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling(1), "ill")
+    for beside, reached, advice in (
+        (pv.Measure(distinct_l_diversity=3), 2, "Ask for less."),
+        (pv.Measure(k_anonymity=9), 8, "Ask for less."),
+        (
+            pv.Promise(pv.Insider(same_as=2), pv.Ceiling("1/2"), "ill"),
+            Fraction(7, 8),
+            "Raise the limit to at least 7/8.",
+        ),
+    ):
+        with pytest.raises(pv.Infeasible, match=UNREACHABLE) as found:
+            pv.publish(read(rows), [promise, beside])
+        assert reached == found.value.best
+        assert advice == found.value.advice[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -257,17 +258,27 @@ def accept_exposure(table: Table, policy: Policy, found: Audit) -> Audit:
     )
 
 
+def list_broken(release: Release) -> list[Finding]:
+    """What a release does not keep."""
+    fine = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
+    return [f for f in release.audit.findings if f.verdict not in fine]
+
+
+def find_reached(finding: Finding) -> tuple[Fraction | None, str]:
+    """What something comes to, and as it is told."""
+    reached = finding.belief.posterior if finding.belief else finding.value
+    if isinstance(finding.promise, Measure) and finding.value is not None:
+        return reached, format_measured(finding.promise, finding.value)
+    return reached, str(reached)
+
+
 def refuse_unsafe(release: Release) -> None:
     """What breaks a promise is not a release."""
-    fine = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
-    broken = [f for f in release.audit.findings if f.verdict not in fine]
+    broken = list_broken(release)
     if not broken:
         return
     finding = broken[0]
-    reached = finding.belief.posterior if finding.belief else finding.value
-    told = str(reached)
-    if isinstance(finding.promise, Measure) and finding.value is not None:
-        told = format_measured(finding.promise, finding.value)
+    reached, told = find_reached(finding)
     why = (
         "The recipe does not keep"
         if release.method == "recipe"

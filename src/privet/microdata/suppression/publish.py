@@ -9,15 +9,14 @@ Wang, Fung, Yu 2007, §3.3 (Theorem 3.3), §4 (Algorithm 4.1).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import attrs
 
 from privet.engine.protocol import Run
-from privet.errors import Infeasible, InputError, NoAudit
+from privet.errors import InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
@@ -45,7 +44,6 @@ from privet.microdata.suppression.sweeps import SweepState, SweepStep, SweptCube
 from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
-    Template,
     list_fixed,
     prepare_disclosure,
 )
@@ -55,6 +53,10 @@ from privet.microdata.suppression.top_down_disclosure import (
     SuppressedAttribute,
     UserGain,
     Utility,
+)
+from privet.microdata.suppression.unreachable_promises import (
+    refuse_infeasible,
+    refuse_unreachable,
 )
 from privet.microdata.suppression.written_cells import spread_suppressed
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
@@ -66,13 +68,10 @@ from privet.report.joint_reasons import INSIDER
 from privet.table import Table, require_columns
 from privet.values.adversaries import Linker
 from privet.values.arrays import Flags
-from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
 from privet.values.converters import name_fields
-from privet.values.exact import percent
 from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
 from privet.values.schema import as_names
-from privet.values.windows import Within
 
 Step = DisclosureStep | SweepStep | ExchangeStep
 """A move of the search."""
@@ -399,68 +398,6 @@ def _select_labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
     return tuple(labels[code] for code in which.nonzero()[0].tolist())
 
 
-def refuse_infeasible(setting: DisclosureProblem) -> None:
-    """Raise where even the most suppressed table breaks a promise (Theorem 3.3)."""
-    broken = []
-    for cube, rules, promises in zip(
-        setting.cubes, setting.rules, setting.promises, strict=True
-    ):
-        for r, rule in enumerate(rules):
-            floor = cube.confidences[r]
-            bad = [p for p in promises[r] if not p.limit.holds(Belief(0, floor))]
-            broken += [(p, floor, rule, cube.worst_group(r)) for p in bad]
-    if not broken:
-        return
-    worst: dict[str, tuple[Promise, Fraction, str]] = {}
-    hidden = {a.domain.name for a in setting.attributes}
-    telling: dict[str, list[str]] = {}
-    for promise, floor, rule, (part, whole) in broken:
-        if promise.name not in worst or floor > worst[promise.name][1]:
-            case = _describe_case(promise, rule)
-            words = f"in {part} of {whole} rows ({percent(floor)}) {case}"
-            worst[promise.name] = promise, floor, words
-            telling[promise.name] = [c for c in rule.qid if c not in hidden]
-    promise, floor, _ = max(worst.values(), key=lambda w: w[1])
-    lines = [
-        f"Promise {p.name!r} cannot be kept by hiding values: even with everything "
-        f"hidden that may be, {words}; the least limit that can be kept is {f}."
-        for p, f, words in worst.values()
-    ]
-    raise Infeasible(
-        "\n".join(lines),
-        promise=promise,
-        best=floor,
-        advice=[
-            *_hide_telling(telling[promise.name]),
-            *([f"Raise the limit to at least {floor}."] if floor < 1 else []),
-            "Leave the sensitive column out, or merge its values.",
-        ],
-    )
-
-
-def _hide_telling(columns: Sequence[str]) -> Iterator[str]:
-    """What to do about columns that are known, and shown as they are."""
-    if not columns:
-        return
-    it, are = ("it", "it is") if len(columns) == 1 else ("them", "they are")
-    yield (
-        f"Let values of {' and '.join(map(repr, columns))} be hidden, too, as those "
-        f"of quasi columns that are not kept, or drop {it}: {are} shown and taken as "
-        "known."
-    )
-
-
-def _describe_case(promise: Promise, rule: Template) -> str:
-    """What is too frequent; a value is named only if the promise names it."""
-    if isinstance(rule.value, Within):
-        return f"{rule.column} lies in one window of {rule.value}"
-    if isinstance(promise.about, Mapping) and rule.column in promise.about:
-        value = promise.about[rule.column]
-        if isinstance(value, str) and value != "*":
-            return f"{rule.column} is {value}"
-    return f"{rule.column} has one value"
-
-
 # Publishing -------------------------------------------------------------------------
 
 
@@ -568,6 +505,8 @@ def publish_suppressed(
         left=refined.left,
         made_by=chosen if recipe is None else None,
     )
+    if recipe is None:
+        refuse_unreachable(release, table, run)
     refuse_unsafe(release)
     refuse_taken(spread_suppressed(release, run), release.columns())
     return judge_release(release, run)

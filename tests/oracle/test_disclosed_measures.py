@@ -279,6 +279,30 @@ def test_nodes_of_hierarchies_keep_measures(seed: int) -> None:
     assert keeps_all(shown, (0,), Fraction(9, 10), keeps)
 
 
+@pytest.mark.parametrize("seed", range(CASES // 2))
+def test_columns_that_are_told_are_hidden_too(seed: int) -> None:
+    """A column beside the quasi columns splits the groups of whoever knows the rule."""
+    dice = random.Random(f"told and measures {seed}")
+    rows = [row for row in draw_rows(dice, 30, 60) if row[1] is not None]
+    beside, keeps = draw_beside(dice)
+    promise = pv.Promise(pv.Linker(["c"]), pv.Ceiling(1), {"ill": VALUES[2]})
+    block = {"1": "low", "2": "low", "3": "low", "4": "high", "5": "high"}
+    columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
+    columns["block"] = [block[a] for a in columns["a"]]
+    roles = {"quasi": NAMES[:3], "sensitive": "ill", "target": "good"}
+    table = pv.read(pa.table(columns), other="block", threads=1, **roles)
+    if not keeps([("everybody", str(row[3])) for row in rows]):
+        with pytest.raises(pv.Infeasible):
+            pv.publish(table, [promise, beside], utility=False)
+        return
+    release = pv.publish(table, [promise, beside], utility=False)
+    of_linker, of_beside = release.audit.findings
+    assert of_linker.verdict is pv.Verdict.NOT_APPLICABLE
+    assert of_beside.verdict is pv.Verdict.SAFE
+    hidden = {NAMES.index(c): set(v) for c, v in release.hidden.items() if c != "block"}
+    assert keeps_all(show(rows, hidden), (2,), Fraction(1), keeps)
+
+
 def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:
     rows = [(i, j, "p", 1 + j, "yes") for i in range(4) for j in range(2)]
     promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling(1), "ill")

@@ -27,9 +27,11 @@ from privet.microdata.release import Release
 from privet.microdata.suppression.leading_rules import (
     find_least_size,
     list_beside,
+    query_alike,
     query_classes,
 )
 from privet.microdata.suppression.publish import TopDownDisclosure
+from privet.microdata.suppression.templates import list_fixed
 from privet.microdata.written_columns import Ends, read_interval
 from privet.policy import Policy
 from privet.table import Table
@@ -154,10 +156,11 @@ def _list_columns(
     if isinstance(method, Mondrian):
         known |= {*table.roles.quasi, *table.roles.sensitive}
     else:
-        led = query_classes(table, list_beside(policy))
-        known |= {query.about for query in led}
-        if led or find_least_size(policy.measures) > 1:
-            known |= {*table.roles.quasi}
+        fixed = list_fixed(table, method.keep)
+        led = [*query_classes(table, list_beside(policy), fixed)]
+        if find_least_size(policy.measures) > 1:
+            led += [query for query in [query_alike(table, fixed)] if query]
+        known |= {c for query in led for c in (*query.by, query.about)}
     if table.roles.target:
         known.add(table.roles.target)
     return [c for c in table.schema.names if c in known]

@@ -8,9 +8,11 @@ Wang, Fung, Yu 2007, §3.2 (Corollary 3.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from privet.engine.protocol import CountQuery
+from privet.microdata.dependence.finer_groups import find_asked
+from privet.microdata.dependence.told_columns import close_for_hiding
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.privacy_models.models import (
     Steering,
@@ -89,35 +91,62 @@ def _is_certain(promise: Promise) -> bool:
     return who.same_as == 0 or (isinstance(who.rules_out, int) and not who.doubts)
 
 
-def list_quasi(table: Table) -> tuple[str, ...]:
-    """The columns that make equivalence classes."""
-    return tuple(c for c in table.schema.names if c in table.roles.quasi)
+def list_known(
+    table: Table, stated: Stated | None, fixed: Collection[str]
+) -> tuple[str, ...]:
+    """The quasi columns with all that they tell, and what shows them and is `fixed`.
+
+    What something is about parts no classes; without it, no sensitive column does.
+    """
+    asked = find_asked(stated, table) if stated else table.roles.sensitive
+    quasi = tuple(c for c in table.schema.names if c in table.roles.quasi)
+    if not quasi:
+        return ()
+    sets = close_for_hiding(table, [quasi], asked[0] if asked else "", fixed)
+    return tuple(c for c in sets.exact[0] if c in quasi or c not in asked)
+
+
+def query_alike(table: Table, fixed: Collection[str]) -> CountQuery | None:
+    """Who looks alike; None where no column is left to be counted among them."""
+    known = list_known(table, None, fixed)
+    gone = {*known, *table.roles.withheld, table.roles.unit, table.roles.weight}
+    about = next((c for c in table.schema.names if c not in gone), None)
+    return CountQuery(known, about) if known and about else None
 
 
 def query_classes(
-    table: Table, stated: Iterable[Stated]
+    table: Table, stated: Iterable[Stated], fixed: Collection[str]
 ) -> dict[CountQuery, list[Stated]]:
     """What to count for what looks at single classes: each column once."""
     found: dict[CountQuery, list[Stated]] = {}
-    quasi = list_quasi(table)
-    for each in stated if quasi else ():
-        query = _query_own(each, quasi, table)
-        if query is not None:
+    for each in stated if table.roles.quasi else ():
+        about = _find_about(each, table)
+        if about is not None:
+            query = CountQuery(list_known(table, each, fixed), about)
             found.setdefault(query, []).append(each)
     return found
 
 
-def _query_own(
-    stated: Stated, quasi: tuple[str, ...], table: Table
-) -> CountQuery | None:
-    """The classes something looks at; None: it is judged in the end only."""
+def list_known_beside(
+    table: Table, stated: Sequence[Stated], fixed: Collection[str]
+) -> list[tuple[frozenset[str], str]]:
+    """What whoever leads is taken to know, each with the column asked about."""
+    led = query_classes(table, stated, fixed)
+    known = [(frozenset(query.by), query.about) for query in led]
+    if find_least_size(stated) > 1:
+        known.append((frozenset(list_known(table, None, fixed)), ""))
+    return known
+
+
+def _find_about(stated: Stated, table: Table) -> str | None:
+    """The column whose values classes are judged by; None: in the end only."""
     if isinstance(stated, Promise):
         alone = _sees_classes(stated, table)
-        return query_for_insider(stated, table)[0] if alone else None
+        return query_for_insider(stated, table)[0].about if alone else None
     if not _is_scored(stated):
         return None
     about = stated.about or table.protected()
-    return None if about in quasi else CountQuery(quasi, about)
+    return None if about in table.roles.quasi else about
 
 
 def read_rule(stated: Stated, table: Table, about: Domain) -> FindBeyond:

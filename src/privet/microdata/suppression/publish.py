@@ -39,7 +39,11 @@ from privet.microdata.suppression.later_delivery import (
     hold_rows_back,
     select_linkers,
 )
-from privet.microdata.suppression.leading_rules import Stated, list_beside
+from privet.microdata.suppression.leading_rules import (
+    Stated,
+    list_beside,
+    list_known_beside,
+)
 from privet.microdata.suppression.sweeps import SweepState, SweepStep, SweptCube
 from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.templates import (
@@ -487,6 +491,8 @@ def publish_suppressed(
         found, refined = recipe, Refinement((), "recipe")
     fixed = list_fixed(table, chosen.keep)
     known = _list_known_sets(linkers, table, fixed)
+    if not chosen.paper:
+        known += list_known_beside(table, list_beside(policy), fixed)
     alone, found = found, hide_together(found, table, known, fixed, run)
     if found != alone and refined.ended == "finished":
         refined = replace(refined, ended="together")

@@ -15,7 +15,7 @@ Wang, Fung, Yu 2007, §3.1 (privacy templates), §3.2 (Corollary 3.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
@@ -38,7 +38,7 @@ from privet.microdata.suppression.kernels import concatenate_ranges
 from privet.microdata.suppression.leading_rules import (
     Stated,
     find_least_size,
-    list_quasi,
+    query_alike,
     query_classes,
     read_companions,
     read_rule,
@@ -196,7 +196,7 @@ def prepare_disclosure(
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
-    led = LedBeside.of(table, beside if by_promise else (), asked, run)
+    led = LedBeside.of(table, beside if by_promise else (), fixed, run)
     known = [*_list_known_columns(questions), *(t.by for t in led.queries)]
     named = list(dict.fromkeys(c for s in known for c in s))
     maskable = [c for c in named if c not in fixed]
@@ -340,13 +340,13 @@ class LedBeside:
         cls,
         table: Table,
         beside: Sequence[Stated],
-        asked: Sequence[TemplateQuery],
+        fixed: Collection[str],
         run: Run,
     ) -> LedBeside:
         """What of all that is asked beside may lead."""
         least = find_least_size(beside)
-        alike = _query_alike(table, asked, least, run)
-        return cls(least, alike, query_classes(table, beside))
+        alike = _query_alike(table, least, fixed, run)
+        return cls(least, alike, query_classes(table, beside, fixed))
 
     @property
     def queries(self) -> list[CountQuery]:
@@ -376,18 +376,12 @@ class LedBeside:
 
 
 def _query_alike(
-    table: Table, questions: Sequence[TemplateQuery], least: int, run: Run
+    table: Table, least: int, fixed: Collection[str], run: Run
 ) -> CountQuery | None:
-    """Who looks alike in all quasi columns, by a column that some promise protects.
-
-    None: enough people do as it is, and then whatever is hidden; or every promise is
-    about a quasi column, and sizes are judged in the end only.
-    """
-    quasi = list_quasi(table)
-    about = next((q.column for q in questions if q.column not in quasi), None)
-    if least == 1 or about is None or not quasi:
+    """Who looks alike in all quasi columns; None: enough people, whatever is hidden."""
+    query = query_alike(table, fixed) if least > 1 else None
+    if query is None:
         return None
-    query = CountQuery(quasi, about)
     people = count_all(table, [query], run)[query].total
     return query if len(people) and people.min() < least else None
 

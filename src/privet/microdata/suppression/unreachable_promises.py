@@ -92,7 +92,9 @@ def refuse_unreachable(release: Release, table: Table, run: Run) -> None:
     broken = [
         (f.promise, f)
         for f in list_broken(release)
-        if not isinstance(f.promise, Uncovered) and is_led_by(f.promise, table)
+        # A note says that columns which are not hidden make groups finer.
+        if not (isinstance(f.promise, Uncovered) or f.note)
+        and is_led_by(f.promise, table)
     ]
     columns = list(release.recipe.columns) if release.recipe else []
     shown = release._table.domains(columns, run) if broken and columns else {}

@@ -203,7 +203,10 @@ def test_disclosure_keeps_measures_and_shows_all_it_may(seed: int) -> None:
     method = pv.TopDownDisclosure(
         ordered=(), utility=dice.choice(["information", "distortion"])
     )
-    table, stated = read(rows), [promise, beside]
+    alone = dice.random() < 0.2
+    if alone:
+        asked = known, Fraction(1), keeps
+    table, stated = read(rows), [beside] if alone else [promise, beside]
     if not keeps_all(show(rows, everything), *asked):
         with pytest.raises(pv.Infeasible, match=UNREACHABLE):
             pv.publish(table, stated, method=method, utility=False)
@@ -301,6 +304,23 @@ def test_columns_that_are_told_are_hidden_too(seed: int) -> None:
     assert of_beside.verdict is pv.Verdict.SAFE
     hidden = {NAMES.index(c): set(v) for c, v in release.hidden.items() if c != "block"}
     assert keeps_all(show(rows, hidden), (2,), Fraction(1), keeps)
+
+
+def test_a_table_without_other_columns_is_made_anonymous() -> None:
+    columns = {"job": list("aabbbc"), "sex": list("pqpqpq")}
+    table = pv.read(pa.table(columns), quasi=["job", "sex"], threads=1)
+    release = pv.publish(
+        table, pv.Measure(k_anonymity=2), method=pv.TopDownDisclosure(), utility=False
+    )
+    assert {"job": ["a", "b", "c"]} == release.hidden
+
+
+def test_nothing_is_published_that_nothing_leads() -> None:
+    rows = draw_rows(random.Random(1))
+    with pytest.raises(pv.NoAudit, match="got delta_disclosure"):
+        pv.publish(
+            read(rows), pv.Measure(delta_disclosure=1), method=pv.TopDownDisclosure()
+        )
 
 
 def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:

@@ -105,6 +105,24 @@ class EquivalenceClasses:
     def __len__(self) -> int:
         return len(self.total)
 
+    def split_by_value(self, columns: Sequence[str]) -> EquivalenceClasses:
+        """Each (group, value) as a group of its own, by all columns in this order."""
+        domains = {d.name: d for d in (*self.by, self.about)}
+        by = tuple(domains[c] for c in columns)
+        sizes = tuple(len(d) for d in by)
+        whole = self.keys.packed
+        ordered = tuple(domains) == tuple(columns)
+        if ordered and whole is not None and prod(sizes) < MOST_KEYS:
+            keys = ClassKeys(sizes, whole[self.group] * sizes[-1] + self.value)
+        else:
+            plain = [c[self.group] for c in self.keys.columns()]
+            codes = dict(zip(domains, [*plain, self.value], strict=True))
+            keys = ClassKeys.from_codes([codes[c] for c in columns], sizes, len(self.n))
+        start = np.arange(len(self.n) + 1)
+        return EquivalenceClasses(
+            by, self.about, keys, self.n, start, self.value, self.n
+        )
+
     @cached_property
     def group(self) -> NDArray[np.intp]:
         """The group of each row of the histogram."""

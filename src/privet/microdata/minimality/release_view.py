@@ -27,7 +27,7 @@ from privet.microdata.release import Release
 from privet.microdata.suppression.leading_rules import (
     find_least_size,
     list_beside,
-    query_alike,
+    list_known,
     query_classes,
 )
 from privet.microdata.suppression.publish import TopDownDisclosure
@@ -157,10 +157,10 @@ def _list_columns(
         known |= {*table.roles.quasi, *table.roles.sensitive}
     else:
         fixed = list_fixed(table, method.keep)
-        led = [*query_classes(table, list_beside(policy), fixed)]
-        if find_least_size(policy.measures) > 1:
-            led += [query for query in [query_alike(table, fixed)] if query]
+        led = query_classes(table, list_beside(policy), fixed)
         known |= {c for query in led for c in (*query.by, query.about)}
+        if find_least_size(policy.measures) > 1:
+            known |= {*list_known(table, None, fixed)}
     if table.roles.target:
         known.add(table.roles.target)
     return [c for c in table.schema.names if c in known]

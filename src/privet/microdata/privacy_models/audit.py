@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
 
 import numpy as np
 
@@ -28,8 +27,7 @@ from privet.microdata.skyline.closed_forms import Ints
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
 from privet.table import Table, require_columns
-from privet.values.contingency import MOST_KEYS
-from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
+from privet.values.equivalence_classes import EquivalenceClasses
 
 LISTS = (
     "familiar measures are about one value per person. State a promise against a "
@@ -233,7 +231,7 @@ class _GroupCounts:
             return
         # A group over all quasi columns is a value of one in a group of the rest.
         for _, groups in self._release.count([CountQuery(by, about)], self._run):
-            yield CountQuery((*by, about), ""), _split_by_value(groups, self.quasi)
+            yield CountQuery((*by, about), ""), groups.split_by_value(self.quasi)
 
     def _build_batch(
         self,
@@ -281,23 +279,3 @@ def _count_values(groups: EquivalenceClasses) -> Ints:
     counts = np.zeros(len(groups.about), dtype=np.int64)
     np.add.at(counts, groups.value, groups.n)
     return counts
-
-
-def _split_by_value(
-    groups: EquivalenceClasses, quasi: Sequence[str]
-) -> EquivalenceClasses:
-    """Each (group, value) as a group of its own, in the order of the quasi columns."""
-    domains = {d.name: d for d in (*groups.by, groups.about)}
-    by = tuple(domains[c] for c in quasi)
-    sizes = tuple(len(d) for d in by)
-    whole = groups.keys.packed
-    if tuple(domains) == tuple(quasi) and whole is not None and prod(sizes) < MOST_KEYS:
-        keys = ClassKeys(sizes, whole[groups.group] * sizes[-1] + groups.value)
-    else:
-        columns = [c[groups.group] for c in groups.keys.columns()]
-        codes = dict(zip(domains, [*columns, groups.value], strict=True))
-        keys = ClassKeys.from_codes([codes[c] for c in quasi], sizes, len(groups.n))
-    start = np.arange(len(groups.n) + 1)
-    return EquivalenceClasses(
-        by, groups.about, keys, groups.n, start, groups.value, groups.n
-    )

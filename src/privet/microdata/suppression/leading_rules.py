@@ -9,6 +9,7 @@ Wang, Fung, Yu 2007, §3.2 (Corollary 3.2).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from privet.engine.protocol import CountQuery
 from privet.microdata.dependence.finer_groups import find_asked
@@ -33,6 +34,7 @@ from privet.values.adversaries import Insider, Linker
 from privet.values.arrays import Flags
 from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.windows import Within
 
 Stated = Promise | Measure
@@ -106,12 +108,34 @@ def list_known(
     return tuple(c for c in sets.exact[0] if c in quasi or c not in asked)
 
 
-def query_alike(table: Table, fixed: Collection[str]) -> CountQuery | None:
-    """Who looks alike; None where no column is left to be counted among them."""
-    known = list_known(table, None, fixed)
-    gone = {*known, *table.roles.withheld, table.roles.unit, table.roles.weight}
-    about = next((c for c in table.schema.names if c not in gone), None)
-    return CountQuery(known, about) if known and about else None
+@dataclass(frozen=True)
+class LookAlikes:
+    """Who looks alike in some columns, whatever else they have."""
+
+    known: tuple[str, ...]
+    """The columns."""
+    query: CountQuery
+    """What is to be counted for it."""
+
+    @classmethod
+    def of(cls, table: Table, fixed: Collection[str]) -> LookAlikes | None:
+        """Those who look alike in the quasi columns; None where there are none."""
+        known = list_known(table, None, fixed)
+        if not known:
+            return None
+        gone = {*known, *table.roles.withheld, table.roles.unit, table.roles.weight}
+        about = next((c for c in table.schema.names if c not in gone), None)
+        *others, last = known
+        own = CountQuery(known, about) if about else CountQuery(tuple(others), last)
+        return cls(known, own)
+
+    def group(self, grouped: EquivalenceClasses) -> EquivalenceClasses:
+        """The classes of what was counted."""
+        return (
+            grouped
+            if self.query.by == self.known
+            else grouped.split_by_value(self.known)
+        )
 
 
 def query_classes(

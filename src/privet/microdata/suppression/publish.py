@@ -41,6 +41,7 @@ from privet.microdata.suppression.later_delivery import (
 )
 from privet.microdata.suppression.leading_rules import (
     Stated,
+    is_led_by,
     list_beside,
     list_known_beside,
 )
@@ -475,7 +476,7 @@ def publish_suppressed(
         before = judge_before(table, policy, run=run)
     unchanged = recipe is None and keeps_all(before)
     if not unchanged or not any(f.verdict is Verdict.SAFE for f in before.findings):
-        _refuse_unjudged(policy)
+        _refuse_unjudged(policy, table)
     if unchanged:
         chosen.check_values(table, run)
         return publish_unchanged(table, policy, before, run)
@@ -539,15 +540,15 @@ def _list_known_sets(
     return [(frozenset(t.by), q.column) for q in asked for t in q.tallies]
 
 
-def _refuse_unjudged(policy: Policy) -> None:
-    """Nothing is published while a promise that applies cannot be judged."""
-    kinds = {p.against.kind for p in policy.promises}
-    if "linker" not in kinds:
+def _refuse_unjudged(policy: Policy, table: Table) -> None:
+    """Nothing is published while nothing leads, or a promise cannot be judged."""
+    linkers = any(isinstance(p.against, Linker) for p in policy.promises)
+    if not linkers and not any(is_led_by(each, table) for each in list_beside(policy)):
+        kinds = sorted({p.against.kind for p in policy.promises})
         raise NoAudit(
-            "A table must have promises against a linker to be published by top-down "
-            f"disclosure; got {', '.join(sorted(kinds)) or 'none'}. Measures, and "
-            "promises against an insider, are kept by --method mondrian "
-            "(method=pv.Mondrian())."
+            "A table must have promises against a linker or an insider, or measures, "
+            "that lead the search, to be published by top-down disclosure; "
+            f"got {', '.join([*kinds, *(m.kind for m in policy.measures)]) or 'none'}."
         )
 
 

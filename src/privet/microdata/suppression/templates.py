@@ -36,9 +36,9 @@ from privet.microdata.suppression.cubes.sparse_cube import SparseCube
 from privet.microdata.suppression.cubes.window_cube import WindowCube
 from privet.microdata.suppression.kernels import concatenate_ranges
 from privet.microdata.suppression.leading_rules import (
+    LookAlikes,
     Stated,
     find_least_size,
-    query_alike,
     query_classes,
     read_companions,
     read_rule,
@@ -197,7 +197,7 @@ def prepare_disclosure(
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
     led = LedBeside.of(table, beside if by_promise else (), fixed, run)
-    known = [*_list_known_columns(questions), *(t.by for t in led.queries)]
+    known = [*_list_known_columns(questions), *led.known]
     named = list(dict.fromkeys(c for s in known for c in s))
     maskable = [c for c in named if c not in fixed]
     domains = table.domains(named, run)
@@ -330,7 +330,7 @@ class LedBeside:
 
     least: int
     """How many people must look alike."""
-    alike: CountQuery | None
+    alike: LookAlikes | None
     """Who does; None: enough people do."""
     classes: Mapping[CountQuery, Sequence[Stated]]
     """Classes, and what looks at each of them by itself."""
@@ -345,13 +345,20 @@ class LedBeside:
     ) -> LedBeside:
         """What of all that is asked beside may lead."""
         least = find_least_size(beside)
-        alike = _query_alike(table, least, fixed, run)
+        alike = _find_alike(table, least, fixed, run)
         return cls(least, alike, query_classes(table, beside, fixed))
 
     @property
     def queries(self) -> list[CountQuery]:
         """What is to be counted."""
-        return [*([self.alike] if self.alike else ()), *self.classes]
+        alike = [self.alike.query] if self.alike else []
+        return [*alike, *self.classes]
+
+    @property
+    def known(self) -> list[tuple[str, ...]]:
+        """What makes classes."""
+        alike = [self.alike.known] if self.alike else []
+        return alike + [query.by for query in self.classes]
 
     def build(
         self,
@@ -361,29 +368,30 @@ class LedBeside:
         meaning: Mapping[str, Ints],
     ) -> Iterator[SparseCube]:
         """A cube for each of these that the table as it is does not keep."""
-        for query in self.queries:
+        if self.alike:
+            grouped = self.alike.group(counted[self.alike.query])
+            axes = _Axes.of(self.alike.known, grouped, maskable, meaning)
+            yield _build_size_cube(axes, grouped, self.least)
+        for query, own in self.classes.items():
             grouped = counted[query]
-            axes = _Axes.of(query.by, grouped, maskable, meaning)
-            if query == self.alike:
-                yield _build_size_cube(axes, grouped, self.least)
-            own = self.classes.get(query, ())
             rules = [read_rule(each, table, grouped.about) for each in own]
             people = int(grouped.total.sum())
             asked = [read_companions(e, table, grouped.about, people) for e in own]
             both = rules, [each for each in asked if each is not None]
-            if own and ScoredCube.is_needed(grouped, *both):
+            if ScoredCube.is_needed(grouped, *both):
+                axes = _Axes.of(query.by, grouped, maskable, meaning)
                 yield ScoredCube(*axes, grouped, *both)
 
 
-def _query_alike(
+def _find_alike(
     table: Table, least: int, fixed: Collection[str], run: Run
-) -> CountQuery | None:
-    """Who looks alike in all quasi columns; None: enough people, whatever is hidden."""
-    query = query_alike(table, fixed) if least > 1 else None
-    if query is None:
+) -> LookAlikes | None:
+    """Who looks alike; None: enough people do as it is, and then whatever is hidden."""
+    found = LookAlikes.of(table, fixed) if least > 1 else None
+    if found is None:
         return None
-    people = count_all(table, [query], run)[query].total
-    return query if len(people) and people.min() < least else None
+    people = found.group(count_all(table, [found.query], run)[found.query]).total
+    return found if len(people) and people.min() < least else None
 
 
 def _query_by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:

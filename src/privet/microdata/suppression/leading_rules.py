@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from privet.engine.protocol import CountQuery
+from privet.microdata.list_columns import read_sets
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.privacy_models.models import (
     Steering,
@@ -18,7 +19,9 @@ from privet.microdata.privacy_models.models import (
     score_groups,
 )
 from privet.microdata.skyline.audit import prepare_unnamed, query_for_insider
+from privet.microdata.skyline.evidence import ask_before_evidence
 from privet.microdata.skyline.named_individuals import is_named
+from privet.microdata.skyline.sets import prepare_set_audit
 from privet.policy import Measure, Policy, Promise
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
@@ -68,7 +71,7 @@ def _find_own(stated: Stated) -> Steering | None:
 
 
 def _sees_classes(promise: Promise, table: Table) -> bool:
-    """Whether an insider is told something by classes of people with one value each."""
+    """Whether an insider is told something by each class, whose people count alike."""
     who = promise.against
     if not isinstance(who, Insider) or who.households is not None or is_named(promise):
         return False
@@ -111,5 +114,11 @@ def read_rule(stated: Stated, table: Table, about: Domain) -> FindBeyond:
     """How classes are judged by something that looks at each by itself."""
     if isinstance(stated, Measure):
         return lambda batch: score_groups(stated, batch).beyond
-    audit = prepare_unnamed(stated, *query_for_insider(stated, table), about)
+    query, values = query_for_insider(stated, table)
+    sets = read_sets(table, about)
+    if sets is not None:
+        assert not isinstance(values, Within)  # a list is no number
+        members = prepare_set_audit(ask_before_evidence(stated), query, values, sets)
+        return lambda batch: members.find_beyond(batch.groups)
+    audit = prepare_unnamed(stated, query, values, about)
     return lambda batch: audit.find_beyond(batch.groups, batch.rows)

@@ -10,12 +10,16 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import privet as pv
 from oracle import insiders, measures
+from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.suppression.cubes import all_classes, scored_cube, sparse_cube
+from privet.values.contingency import Counts, Domain
+from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 
 Row = tuple[Any, ...]
 CASES = int(os.environ.get("PRIVET_CASES", "30"))
@@ -339,3 +343,50 @@ def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:
             pv.publish(read(rows), [promise, beside])
         assert reached == found.value.best
         assert advice == found.value.advice[0]
+
+
+# How much is judged -------------------------------------------------------------------
+
+
+def build_zips(zips: int, values: int) -> tuple[list[np.ndarray], EquivalenceClasses]:
+    """Two people in each zip but the first, which has one."""
+    zip_ = np.repeat(np.arange(zips), 2)[1:]
+    ill = np.arange(len(zip_)) % values
+    names = [str(i) for i in range(max(zips, values))]
+    domains = Domain("zip", names[:zips]), Domain("ill", names[:values])
+    counts = Counts(domains, (zip_, ill), np.ones(len(zip_), dtype=np.int64))
+    grouped = group_counts(counts, ["zip"], "ill")
+    return [np.arange(zips)], grouped
+
+
+def test_rests_of_a_group_are_tried_together() -> None:
+    """Not one histogram of all values for each of many that may be shown."""
+    judged = []
+
+    def find_beyond(batch: Batch) -> np.ndarray:
+        judged.append(len(batch.groups.n))
+        return np.asarray(batch.groups.total < 2)
+
+    codes, grouped = build_zips(300, 50)
+    fixed = np.zeros(300, dtype=np.int64)
+    cube = scored_cube.ScoredCube([0], codes, fixed, grouped, [find_beyond])
+    found = cube.look_at_values(0, np.arange(300), 300)
+    assert [0] == np.flatnonzero(found.broken).tolist()
+    # Each zip by itself, the first alone, and two halves of all people.
+    assert sum(judged) <= 599 + 1 + 2 * 50
+
+
+def test_cuts_are_judged_as_far_as_they_are_asked_for() -> None:
+    judged = []
+
+    def find_beyond(batch: Batch) -> np.ndarray:
+        judged.append(len(batch.groups.n))
+        return np.asarray(batch.groups.total < 2)
+
+    codes, grouped = build_zips(300, 50)
+    fixed = np.zeros(300, dtype=np.int64)
+    cube = scored_cube.ScoredCube([0], codes, fixed, grouped, [find_beyond])
+    asked = np.isin(np.arange(300), [0, 149])
+    found = cube.look_at_cuts(0, asked)
+    assert [0] == np.flatnonzero(found.broken).tolist()
+    assert sum(judged) <= 2 * 3 * 50

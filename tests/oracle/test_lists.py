@@ -180,6 +180,41 @@ def is_safe(
 # Hidden values ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("seed", range(4 * CASES))
+def test_insiders_about_members_lead_disclosure(seed: int) -> None:
+    """Where everything hidden keeps all, there is a release; no value is left over."""
+    dice = random.Random(f"led {seed}")
+    columns, sets = draw_table(dice, dice.randint(10, 30))
+    columns = {"job": columns["job"], "sex": [dice.choice("mf") for _ in sets]}
+    l, k = dice.choice([(0, 0), (1, 0), (1, 1), (2, 0), (3, 0)])
+    limit = pv.Ceiling(dice.choice(["0.6", "0.7", "0.8", "0.9"]))
+    promises = [
+        pv.Promise(pv.Linker(), pv.Ceiling("0.9"), {"s": "a"}, name="linker"),
+        pv.Promise(pv.Insider(l, k), limit, "s", name="insider"),
+    ]
+
+    def keeps_all(hidden: dict[str, set[Any]]) -> bool:
+        shown = {
+            c: ["⊥" if v in hidden[c] else v for v in values]
+            for c, values in columns.items()
+        }
+        with read_lists(shown, sets, quasi=["job", "sex"]) as t:
+            return pv.audit(t, promises).safe
+
+    everything = {c: set(values) for c, values in columns.items()}
+    with read_lists(columns, sets, quasi=["job", "sex"]) as t:
+        if not keeps_all(everything):
+            with pytest.raises(pv.Infeasible):
+                pv.publish(t, promises)
+            return
+        release = pv.publish(t, promises, method=pv.TopDownDisclosure())
+    hidden = {c: set((release.hidden or {}).get(c, ())) for c in columns}
+    assert keeps_all(hidden)
+    for column, values in hidden.items():
+        for value in values:
+            assert not keeps_all({**hidden, column: values - {value}})
+
+
 @pytest.mark.parametrize("seed", range(CASES))
 def test_hidden_values_keep_promises_about_members(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -135,6 +136,27 @@ def test_distances_are_those_of_the_transport_problem(seed: int) -> None:
     )
     assert pytest.approx(slow.moved(rows, order), abs=1e-9) == float(ordered.value)
     assert pytest.approx(slow.moved(rows, tree), abs=1e-9) == float(hierarchical.value)
+
+
+def test_distances_of_small_groups_among_many_values_are_quick() -> None:
+    """What a group lacks is summed in runs and below nodes, not value by value."""
+    several, whole = 60_000, 100
+    rows = [(f"{i // 2:06}", str(i)) for i in range(several)]
+    tree = {str(i): (f"about {i // whole}", "any") for i in range(several)}
+    start = time.process_time()
+    ordered, hierarchical = measured(
+        rows,
+        pv.Measure("o", t_closeness=1, distance="ordered"),
+        pv.Measure("h", t_closeness=1, distance="hierarchical", hierarchy=tree),
+    )
+    assert time.process_time() - start < 10
+    # The first two have half each; behind them everybody's share is yet to come.
+    behind = Fraction((several - 1) * (several - 2), 2 * several)
+    low = Fraction(1, 2) - Fraction(1, several) + behind
+    assert low / (several - 1) == ordered.value
+    # Two move to the other 98 of their node at half the height, and on to all others.
+    near, far = Fraction(whole - 2, several), 1 - Fraction(whole, several)
+    assert near / 2 + far == hierarchical.value
 
 
 @pytest.mark.parametrize("seed", range(20))

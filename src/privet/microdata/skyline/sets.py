@@ -39,6 +39,7 @@ from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN
 from privet.microdata.skyline.witness import place_people
 from privet.policy import Promise
 from privet.values.adversaries import Insider
+from privet.values.arrays import Flags
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
@@ -265,11 +266,35 @@ class SetInsiderAudit:
     sets: Sequence[Set]
     """The set each code stands for."""
     fold: SetSkylineCheck
+    known: dict[tuple[bytes, bytes], bool] = field(default_factory=dict)
+    """Groups that were judged by themselves, by the codes and counts of their sets."""
 
     def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
         for group in list_groups(batch, self.sets):
             self.fold.add(group)
+
+    def find_beyond(self, batch: EquivalenceClasses) -> Flags:
+        """Which groups break the limit by the attack inside one group.
+
+        A search asks for the same groups again, each of which takes a while.
+        """
+        parts = [slice(*batch.start[g : g + 2]) for g in range(len(batch))]
+        keys = [(batch.value[p].tobytes(), batch.n[p].tobytes()) for p in parts]
+        new = [g for g, key in enumerate(keys) if key not in self.known]
+        few = batch.take(np.array(new, dtype=np.intp))
+        for g, group in zip(new, list_groups(few, self.sets), strict=True):
+            self.known[keys[g]] = self._breaks_alone(group)
+        return np.array([self.known[key] for key in keys], dtype=bool)
+
+    def _breaks_alone(self, group: AttackedGroup) -> bool:
+        fold = SetSkylineCheck(self.fold.point, self.fold.given, self.fold.protect)
+        fold.add(group)
+        case = fold.find_worst()
+        if case is None:
+            return False
+        belief = Belief(0, closed_forms.belief_from_odds(case[0]))
+        return not self.limit.holds(belief)
 
     def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise; a bound never accuses."""

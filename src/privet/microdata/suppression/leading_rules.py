@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from privet.engine.protocol import CountQuery
 from privet.microdata.dependence.finer_groups import find_asked
 from privet.microdata.dependence.told_columns import close_for_hiding
+from privet.microdata.list_columns import read_sets
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.privacy_models.models import (
     Steering,
@@ -21,13 +22,14 @@ from privet.microdata.privacy_models.models import (
     score_groups,
 )
 from privet.microdata.skyline.audit import (
-    InsiderAudit,
     prepare_unnamed,
     query_for_insider,
 )
 from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.evidence import ask_before_evidence
 from privet.microdata.skyline.incremental import Requirement
 from privet.microdata.skyline.named_individuals import is_named
+from privet.microdata.skyline.sets import prepare_set_audit
 from privet.policy import Measure, Policy, Promise
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
@@ -78,7 +80,7 @@ def _find_own(stated: Stated) -> Steering | None:
 
 
 def _sees_classes(promise: Promise, table: Table) -> bool:
-    """Whether an insider is told something by classes of people with one value each."""
+    """Whether an insider is told something by each class, whose people count alike."""
     who = promise.against
     if not isinstance(who, Insider) or who.households is not None or is_named(promise):
         return False
@@ -177,7 +179,13 @@ def read_rule(stated: Stated, table: Table, about: Domain) -> FindBeyond:
     """How classes are judged by something that looks at each by itself."""
     if isinstance(stated, Measure):
         return lambda batch: score_groups(stated, batch).beyond
-    audit = _prepare_insider(stated, table, about)
+    query, values = query_for_insider(stated, table)
+    sets = read_sets(table, about)
+    if sets is not None:
+        assert not isinstance(values, Within)  # a list is no number
+        members = prepare_set_audit(ask_before_evidence(stated), query, values, sets)
+        return lambda batch: members.find_beyond(batch.groups)
+    audit = prepare_unnamed(stated, query, values, about)
     return lambda batch: audit.find_beyond(batch.groups, batch.rows)
 
 
@@ -187,14 +195,12 @@ def read_companions(
     """What somebody may not learn of all classes at once; None: of one they may not."""
     if isinstance(stated, Measure) or not _is_certain(stated):
         return None
-    audit = _prepare_insider(stated, table, about)
+    if read_sets(table, about) is not None:  # members of lists: in the end only
+        return None
+    audit = prepare_unnamed(stated, *query_for_insider(stated, table), about)
     l, k, m = audit.point
     if not m or audit.limit.holds(Belief(0, 1)):
         return None
     # Nobody knows more people than there are.
     point = Point(l, min(k, people), min(m, people))
     return Requirement(point, audit.limit, audit.protect)
-
-
-def _prepare_insider(promise: Promise, table: Table, about: Domain) -> InsiderAudit:
-    return prepare_unnamed(promise, *query_for_insider(promise, table), about)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -123,6 +123,8 @@ class CubeInSweep(Protocol):
 class SweptWindows:
     """A cube for numbers within a window, swept value by value."""
 
+    one_by_one = False
+
     def __init__(self, cube: WindowCube) -> None:
         self.attributes, self.rules = cube.attributes, cube.rules
         self._cube = cube
@@ -164,9 +166,9 @@ class SweptWindows:
         found = self.look(attribute, place >= 0, self._cube.view(), cuts=False)
         return SweepOutlook(found.confidence[:, codes], found.broken[codes])
 
-    def look_at_cuts(self, attribute: int, values: int) -> SweepOutlook:
+    def look_at_cuts(self, attribute: int, asked: Flags) -> SweepOutlook:
         """See `SparseCube`."""
-        every = np.ones(values, dtype=bool)
+        every = np.ones_like(asked)
         found = self.look(attribute, every, self._cube.view(), cuts=True)
         return SweepOutlook(found.confidence, found.broken)
 
@@ -238,6 +240,30 @@ class Offers:
         some = np.flatnonzero(self.score >= least)[:most]
         s = self.sweep
         return replace(s, codes=s.codes[some], gain=s.gain[some], loss=s.loss[some])
+
+
+class OfferedCuts(NamedTuple):
+    """The cuts of one interval, and what each is worth."""
+
+    low: int
+    """The first cut."""
+    worth: Floats
+
+    def choose(self, allowed: Flags, split: str) -> int | None:
+        """The best that is allowed; or the best of all, if it is."""
+        open_ = allowed[self.low : self.low + len(self.worth)]
+        if not open_.any():
+            return None
+        among = np.where(open_, self.worth, -np.inf) if split == "valid" else self.worth
+        best = int(np.flatnonzero(among >= among.max() - TIE)[0])
+        return self.low + best if open_[best] else None
+
+    def list_best(self, allowed: Flags, best: int, few: int) -> Ints:
+        """The best, and some of those that are allowed and may come next."""
+        open_ = np.flatnonzero(allowed[self.low : self.low + len(self.worth)])
+        several = min(few, len(open_))
+        next_ = open_[np.argpartition(-self.worth[open_], several - 1)[:several]]
+        return np.union1d(self.low + next_, best)
 
 
 class SweepState:
@@ -386,7 +412,9 @@ class SweepState:
         if not attribute.ordered:
             place = attribute.place(level, codes)
             return cube.look_at_values(a, place, len(codes))
-        found = cube.look_at_cuts(a, len(attribute))
+        asked = np.zeros(len(attribute), dtype=bool)
+        asked[codes] = True
+        found = cube.look_at_cuts(a, asked)
         return SweepOutlook(found.confidence[:, codes], found.broken[codes])
 
     # Cuts ---------------------------------------------------------------------------
@@ -394,25 +422,57 @@ class SweepState:
     def _list_cuts(self, a: int, *, even: bool = False) -> tuple[Ints, Floats]:
         """One cut per interval: the most informative, or the best valid one."""
         attribute = self.attributes[a]
-        allowed = self._find_allowed_cuts(a)
-        codes, worth = list[int](), list[float]()
-        for low, high in attribute.list_intervals():
-            if low == high or not allowed[low:high].any():
-                continue
-            gain = self._compute_cut_worth(attribute, low, high, even=even)
-            open_ = allowed[low:high]
-            among = np.where(open_, gain, -np.inf) if self.split == "valid" else gain
-            best = int(np.flatnonzero(among >= among.max() - TIE)[0])
-            if open_[best]:
-                codes.append(low + best)
-                worth.append(float(gain[best]))
+        allowed = self._find_allowed_cuts(a, one_by_one=False)
+        offered = [
+            OfferedCuts(low, self._compute_cut_worth(attribute, low, high, even=even))
+            for low, high in attribute.list_intervals()
+            if low < high and allowed[low:high].any()
+        ]
+        sure, few = np.zeros(len(attribute), dtype=bool), 1
+        while asked := self._choose_cuts(a, offered, sure, few):
+            some = np.concatenate(asked)
+            self._refuse_cuts(a, some)
+            sure[some] = True
+            few *= QUARTER
+        chosen = [o.choose(~attribute.refused, self.split) for o in offered]
+        pairs = zip(offered, chosen, strict=True)
+        best = [(c, float(o.worth[c - o.low])) for o, c in pairs if c is not None]
+        codes, worth = [c for c, _ in best], [w for _, w in best]
         return np.array(codes, dtype=np.int64), np.array(worth)
 
-    def _find_allowed_cuts(self, a: int) -> Flags:
+    def _choose_cuts(
+        self, a: int, offered: Sequence[OfferedCuts], sure: Flags, few: int
+    ) -> list[Ints]:
+        """The best cuts of intervals whose best is not known to be allowed."""
+        if not any(cube.one_by_one for cube in self._find_cubes(a)):
+            return []
+        allowed, found = ~self.attributes[a].refused, list[Ints]()
+        for own in offered:
+            best = own.choose(allowed, self.split)
+            if best is not None and not sure[best]:
+                found.append(own.list_best(allowed & ~sure, best, few))
+        return found
+
+    def _refuse_cuts(self, a: int, codes: Ints) -> None:
+        """Refuse those of some cuts that a cube refuses which looks at each."""
+        attribute = self.attributes[a]
+        asked = np.zeros(len(attribute), dtype=bool)
+        asked[codes] = True
+        for cube in self._find_cubes(a):
+            if cube.one_by_one:
+                broken = cube.look_at_cuts(a, asked).broken
+                np.logical_or(attribute.refused, broken, out=attribute.refused)
+
+    def _find_allowed_cuts(self, a: int, *, one_by_one: bool = True) -> Flags:
+        """The cuts that keep all; `one_by_one`: whether each is looked at, too."""
         attribute = self.attributes[a]
         for cube in self._find_cubes(a):
-            broken = cube.look_at_cuts(a, len(attribute)).broken
-            np.logical_or(attribute.refused, broken, out=attribute.refused)
+            if not cube.one_by_one:
+                every = np.ones(len(attribute), dtype=bool)
+                broken = cube.look_at_cuts(a, every).broken
+                np.logical_or(attribute.refused, broken, out=attribute.refused)
+        if one_by_one:
+            self._refuse_cuts(a, np.flatnonzero(~attribute.refused))
         return np.asarray(~attribute.refused)
 
     def _compute_cut_worth(

@@ -136,6 +136,8 @@ class ScoredCube(SparseCube):
     It counts as no rule of the search: no confidence of it is a loss of privacy.
     """
 
+    one_by_one = True
+
     def __init__(
         self,
         attributes: Sequence[int],
@@ -216,33 +218,67 @@ class ScoredCube(SparseCube):
         return found
 
     def _find_broken_rests(self, cells: PartCells, asked: Flags) -> Flags:
-        """Cells without which the rest of their group breaks a rule."""
+        """Cells without which the rest of their group breaks a rule.
+
+        A group that keeps every rule without several cells, each of which keeps it,
+        keeps it without any one: the others merge with the rest. So all are tried at
+        once, and halves where they may not.
+        """
         held = self._count_histograms()
         own = held.count_cells(self._people, cells.of, len(cells.total))
         beyond = np.zeros(len(asked), dtype=bool)
         at = np.flatnonzero(asked)
-        width = np.diff(held.start)[cells.group[at]]
-        for part in split_evenly(width):
-            few = at[part]
-            rests = subtract_cells(held, own, cells.group[few], few)
-            beyond[few] = self._find_beyond(rests)
+        at = at[np.argsort(cells.group[at], kind="stable")]
+        several = np.bincount(cells.group[at])
+        several = several[several > 0]
+        while len(at):
+            bad = self._try_without(held, own, cells.group, at, several)
+            alone = bad & (several == 1)
+            beyond[at[np.repeat(alone, several)]] = True
+            again = bad & ~alone
+            at, several = at[np.repeat(again, several)], several[again]
+            several = np.stack([several // 2, several - several // 2], axis=1).ravel()
+        return beyond
+
+    def _try_without(
+        self,
+        held: Histograms,
+        own: CellHistograms,
+        group: Ints,
+        at: Ints,
+        several: Ints,
+    ) -> Flags:
+        """Runs of so many cells each without which their group breaks a rule."""
+        start = np.cumsum(several) - several
+        groups, number = group[at[start]], np.repeat(np.arange(len(several)), several)
+        beyond = np.zeros(len(several), dtype=bool)
+        for part in split_evenly(np.diff(held.start)[groups]):
+            cells = slice(start[part[0]], start[part[-1]] + several[part[-1]])
+            rests = subtract_cells(
+                held, own, groups[part], at[cells], number[cells] - part[0]
+            )
+            beyond[part] = self._find_beyond(rests)
         return beyond
 
     # Cuts ---------------------------------------------------------------------------
 
-    def look_at_cuts(self, attribute: int, values: int) -> SweepOutlook:
-        """See `SparseCube`."""
+    def look_at_cuts(self, attribute: int, asked: Flags) -> SweepOutlook:
+        """See `SparseCube`; only what is asked for is looked at."""
+        values = len(asked)
         found = SweepOutlook(np.zeros((0, values)), np.zeros(values, dtype=bool))
-        if not self.rows:
+        cuts = np.flatnonzero(asked)
+        if not self.rows or not len(cuts):
             return found
-        code = self._codes[self.attributes.index(attribute)].astype(np.int64)
-        of, keys = number_keys(self._group * values + code, len(self._size) * values)
-        group, value = keys // values, keys % values
+        # Of 5 values with cuts after 1 and 3, the parts are 0 0 1 1 2.
+        part = np.searchsorted(cuts, np.arange(values))
+        code, parts = part[self._codes[self.attributes.index(attribute)]], len(cuts) + 1
+        of, keys = number_keys(self._group * parts + code, len(self._size) * parts)
+        group, value = keys // parts, keys % parts
         bad = self._find_broken_cuts(of, group)
         # Behind the last cell of a group nothing is cut off.
         inner = np.flatnonzero(bad[:-1] & (group[1:] == group[:-1]))
-        covered = mark_covered(value[inner], value[inner + 1] - 1, values)
-        np.logical_or(found.broken, covered, out=found.broken)
+        covered = mark_covered(value[inner], value[inner + 1] - 1, parts)
+        found.broken[cuts] = covered[:-1]
         return found
 
     def _find_broken_cuts(self, of: Ints, group: Ints) -> Flags:

@@ -90,6 +90,9 @@ class SweptRule(Protocol):
 class SparseCube:
     """The equivalence classes of one quasi-identifier while columns are swept."""
 
+    one_by_one = False
+    """Whether a few cuts are looked at faster than all of them."""
+
     def __init__(
         self,
         attributes: Sequence[int],
@@ -269,12 +272,13 @@ class SparseCube:
 
     # Cuts ---------------------------------------------------------------------------
 
-    def look_at_cuts(self, attribute: int, values: int) -> SweepOutlook:
-        """What cutting an ordered column after each of its values would do.
+    def look_at_cuts(self, attribute: int, asked: Flags) -> SweepOutlook:
+        """What cutting an ordered column after some of its values would do.
 
         A cut between two values that occur in a group cuts it as one right after the
         lower of them would, so what is found there holds for a range of cuts.
         """
+        values = len(asked)
         found = SweepOutlook(
             np.zeros((self.rules, values)), np.zeros(values, dtype=bool)
         )

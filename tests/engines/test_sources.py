@@ -242,6 +242,48 @@ def write_over(file: Path, value: str, *, rows: int = 4) -> None:
         os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
 
+def write_parts(folder: Path, *parts: dict[str, pa.Array]) -> str:
+    """Parquet files, each with columns of its own; what names them all."""
+    for i, part in enumerate(parts):
+        pq.write_table(pa.table(part), folder / f"part{i}.parquet")
+    return str(folder / "part*.parquet")
+
+
+def test_names_that_are_alike_but_for_case_in_files_of_another_order(
+    tmp_path: Path,
+) -> None:
+    """DuckDB would call the second of them A_1 in one file and a_1 in the other."""
+    capital, small = {"A": pa.array(["u"])}, {"a": pa.array(["l"])}
+    files = write_parts(tmp_path, capital | small, small | capital)
+    with pytest.raises(pv.InputError, match=r"'A' and 'a', .* must stand in the same"):
+        pv.read(files)
+    files = write_parts(tmp_path, capital | small, capital | small)
+    with pv.read(files) as table:
+        assert {("u",): 2} == cells(table, (), "A")
+        assert {("l",): 2} == cells(table, (), "a")
+
+
+def test_fields_that_are_alike_but_for_case_in_files_of_another_order(
+    tmp_path: Path,
+) -> None:
+    def nest(*names: str) -> dict[str, pa.Array]:
+        type_ = pa.struct([(n, pa.string()) for n in names])
+        return {"s": pa.array([{"A": "u", "a": "l", "b": None}], type_)}
+
+    with pytest.raises(pv.InputError, match=r"'s\.A' and 's\.a', .* must stand in the"):
+        pv.read(write_parts(tmp_path, nest("A", "a"), nest("a", "A")))
+    with pv.read(write_parts(tmp_path, nest("a", "b"), nest("b", "a"))) as table:
+        assert 2 == len(table)
+
+
+def test_a_further_file_with_a_column_twice(tmp_path: Path) -> None:
+    files = write_parts(tmp_path, {"a": pa.array(["u"])}, {"a": pa.array(["u"])})
+    twice = pa.table([pa.array(["u"]), pa.array(["v"])], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "part1.parquet")
+    with pytest.raises(pv.InputError, match="more than once"):
+        pv.read(files)
+
+
 FORMATS = [".csv", ".parquet", ".arrow"]
 
 

@@ -469,3 +469,17 @@ def test_groups_of_other_columns_than_those_of_another_release(seed: int) -> Non
     assert worst <= found.files
     if found.basis is Basis.EXACT:
         assert worst == found.files
+
+
+def test_groups_tell_no_column_that_a_later_release_shows_as_it_is() -> None:
+    """The first release shows nothing but s; the later one that b = x goes with 1."""
+    rows = [("p", "x", "1"), *(("p", "y", "0"),) * 2, *(("q", "y", "0"),) * 2]
+    shown = {"a": S, "b": S, "s": S}
+    all_ = ({"a": ("p", "q"), "b": ("x", "y")},)
+    releases = [
+        table("first", shown, kind="groups", boxes=all_),
+        table("later", shown, kind="groups", boxes=({"a": ("p", "q")},)),
+    ]
+    found = judge(rows, releases, ask("abs", ("a", "b"), "4/5"))
+    assert (Verdict.BREACH, Fraction(1)) == (found.verdict, found.files)
+    assert not is_computable(releases[1], releases[0])

@@ -220,6 +220,126 @@ def test_a_parquet_file_that_is_replaced_is_read_anew(
         assert {"3": rows} == part.histogram(0)
 
 
+def write_over(file: Path, value: str, *, rows: int = 4) -> None:
+    """Write another table over a file, in the same place and at the same time.
+
+    One row group of one value, so that its statistics tell what is not there.
+    """
+    stamp = file.stat() if file.exists() else None
+    table = pa.table({"a": [value] * rows, "b": ["1", "2"] * (rows // 2)})
+    sink = pa.BufferOutputStream()
+    if file.suffix == ".parquet":
+        pq.write_table(table, sink)
+    elif file.suffix == ".csv":
+        pa_csv.write_csv(table, sink)
+    else:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    with file.open("r+b" if stamp else "wb") as handle:
+        handle.write(sink.getvalue())
+        handle.truncate()
+    if stamp:
+        os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
+def write_parts(folder: Path, *parts: dict[str, pa.Array]) -> str:
+    """Parquet files, each with columns of its own; what names them all."""
+    for i, part in enumerate(parts):
+        pq.write_table(pa.table(part), folder / f"part{i}.parquet")
+    return str(folder / "part*.parquet")
+
+
+def test_names_that_are_alike_but_for_case_in_files_of_another_order(
+    tmp_path: Path,
+) -> None:
+    """DuckDB would call the second of them A_1 in one file and a_1 in the other."""
+    capital, small = {"A": pa.array(["u"])}, {"a": pa.array(["l"])}
+    files = write_parts(tmp_path, capital | small, small | capital)
+    with pytest.raises(pv.InputError, match=r"'A' and 'a', .* must stand in the same"):
+        pv.read(files)
+    files = write_parts(tmp_path, capital | small, capital | small)
+    with pv.read(files) as table:
+        assert {("u",): 2} == cells(table, (), "A")
+        assert {("l",): 2} == cells(table, (), "a")
+
+
+def test_fields_that_are_alike_but_for_case_in_files_of_another_order(
+    tmp_path: Path,
+) -> None:
+    def nest(*names: str) -> dict[str, pa.Array]:
+        type_ = pa.struct([(n, pa.string()) for n in names])
+        return {"s": pa.array([{"A": "u", "a": "l", "b": None}], type_)}
+
+    with pytest.raises(pv.InputError, match=r"'s\.A' and 's\.a', .* must stand in the"):
+        pv.read(write_parts(tmp_path, nest("A", "a"), nest("a", "A")))
+    with pv.read(write_parts(tmp_path, nest("a", "b"), nest("b", "a"))) as table:
+        assert 2 == len(table)
+
+
+def test_a_further_file_with_a_column_twice(tmp_path: Path) -> None:
+    files = write_parts(tmp_path, {"a": pa.array(["u"])}, {"a": pa.array(["u"])})
+    twice = pa.table([pa.array(["u"]), pa.array(["v"])], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "part1.parquet")
+    with pytest.raises(pv.InputError, match="more than once"):
+        pv.read(files)
+
+
+FORMATS = [".csv", ".parquet", ".arrow"]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("rows", [4, 6])
+def test_a_file_that_is_written_to_between_two_counts(
+    ending: str, rows: int, tmp_path: Path
+) -> None:
+    """A promise judged on the old rows and one on the new ones hold for neither."""
+    file = tmp_path / f"people{ending}"
+    write_over(file, "x")
+    with pv.read(file) as table:
+        assert {("1",): 2, ("2",): 2} == cells(table, (), "b")
+        write_over(file, "y", rows=rows)
+        with pytest.raises(pv.EngineError):
+            cells(table, ("b",), "a")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_file_that_is_written_to_before_it_is_counted(
+    ending: str, tmp_path: Path
+) -> None:
+    """The end of a Parquet file is known by then; where only one time tells that there
+    is another one, old statistics would rule out what is there now."""
+    file = tmp_path / f"people{ending}"
+    write_over(file, "x")
+    with pv.read(file) as table:
+        write_over(file, "y")
+        with pytest.raises(pv.EngineError):
+            cells(table, ("b",), "a")
+
+
+def test_a_file_that_changes_during_a_count(tmp_path: Path) -> None:
+    """The same with sets of columns that are counted by a statement each."""
+    file = tmp_path / "people.csv"
+    columns = [f"c{i}" for i in range(70)]
+    rows = [[*"01"] * 35, [*"10"] * 35]
+    lines = [",".join(line) for line in (columns, *rows)]
+    file.write_text("\n".join(lines))
+    queries = [CountQuery(tuple(columns[:-1]), "c69"), CountQuery((), "c69")]
+    with pv.read(file) as table:
+        counts = iter(table.count(queries))
+        next(counts)
+        file.write_text("\n".join([lines[0], lines[1], lines[1]]))
+        with pytest.raises(pv.EngineError, match="changed while it was read"):
+            list(counts)
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    file = csv(tmp_path)
+    with pv.read(file) as table:
+        file.unlink()
+        with pytest.raises(pv.EngineError, match=f"{file.name}.* it is gone"):
+            len(table)
+
+
 def test_where_chooses_rows(tmp_path: Path) -> None:
     with pv.read(csv(tmp_path), where={"zip": "12345"}) as table:
         assert 2 == len(table)

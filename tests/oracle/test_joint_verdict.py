@@ -447,3 +447,39 @@ def test_outlines_survive_a_ledger() -> None:
     again = ReleaseOutline.from_dict(outline.to_dict())
     assert outline.to_dict() == again.to_dict()
     assert outline.columns == again.columns
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_of_other_columns_than_those_of_another_release(seed: int) -> None:
+    """Boxes over a beside boxes over a and b; b is shown as it is, or not at all."""
+    draw, sizes = random.Random(seed), SIZES[2]
+    rows = [tuple(map(draw.choice, sizes)) for _ in range(draw.randint(3, 5))]
+    shown = {"a": S, "s": S} | ({"b": S} if seed % 2 else {})
+    some = ({"a": ("p", "q")}, {"a": ("r",)})
+    both = ({"a": ("p",), "b": ("x", "y")}, {"a": ("q", "r"), "b": ("x", "y")})
+    releases = [
+        table("first", shown, kind="groups", boxes=some),
+        table("second", {"a": S, "b": S, "s": S}, kind="groups", boxes=both),
+    ]
+    question = ask("abs", ("a", "b"), "1")
+    (found,) = judge_together(releases, [question], count("abs", sizes, rows))
+    slow = believe(list(list_worlds(releases, "abs", sizes, rows)), (0, 1), 2)
+    worst = max(max(slow[row[:2]].values()) for row in rows)
+    assert found.files is not None
+    assert worst <= found.files
+    if found.basis is Basis.EXACT:
+        assert worst == found.files
+
+
+def test_groups_tell_no_column_that_a_later_release_shows_as_it_is() -> None:
+    """The first release shows nothing but s; the later one that b = x goes with 1."""
+    rows = [("p", "x", "1"), *(("p", "y", "0"),) * 2, *(("q", "y", "0"),) * 2]
+    shown = {"a": S, "b": S, "s": S}
+    all_ = ({"a": ("p", "q"), "b": ("x", "y")},)
+    releases = [
+        table("first", shown, kind="groups", boxes=all_),
+        table("later", shown, kind="groups", boxes=({"a": ("p", "q")},)),
+    ]
+    found = judge(rows, releases, ask("abs", ("a", "b"), "4/5"))
+    assert (Verdict.BREACH, Fraction(1)) == (found.verdict, found.files)
+    assert not is_computable(releases[1], releases[0])

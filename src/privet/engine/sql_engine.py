@@ -341,6 +341,7 @@ class SqlEngine:
 
     def count_combinations(self, columns: NameList, run: Run) -> int:
         """How many different rows there are, looking at some columns only."""
+        self._check_whole(run)
         names = ", ".join(f"c{self._position(c)}" for c in columns)
         statement = f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM {PEOPLE})"
         ask = partial(self._connection.fetch, f"{statement} q")

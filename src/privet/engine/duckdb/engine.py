@@ -310,7 +310,11 @@ class DuckDB(SqlEngine):
         return self._opened
 
     def _check_whole(self, run: Run) -> None:
-        """Compressed files must be complete; looked at once, before rows are read."""
+        """Compressed files must be complete; looked at once, before rows are read.
+
+        All files must stay as they are from then on.
+        """
+        self.session.files.hold()
         if not self._whole:
             check_whole(self._source.paths, run)
             self._whole = True

@@ -31,12 +31,14 @@ from privet.engine.run import (
     POLL,
     DoesNotFit,
     StatementRunner,
+    T,
     Taker,
     explain_error,
     too_little_memory,
 )
 from privet.engine.scratch import ScratchFolder
-from privet.errors import InputError
+from privet.engine.sources.file_stamps import WatchedFiles
+from privet.errors import InputError, PrivetError
 
 # Sizes of memory --------------------------------------------------------------------
 
@@ -94,7 +96,7 @@ SETTINGS: dict[str, object] = {
     "python_enable_replacements": False,
     "preserve_insertion_order": False,
     # Each statement would read the end of the file again; a file that was replaced is
-    # noticed all the same.
+    # noticed all the same, and one that was written to by `WatchedFiles`.
     "parquet_metadata_cache": True,
     "TimeZone": "UTC",
     # Joins are written with the people first and small dictionaries after them. Where
@@ -145,6 +147,7 @@ class Session(StatementRunner):
         if spill is not None and not Path(spill).is_dir():
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
         self._stops: list[Callable[[], None]] = []
+        self.files = WatchedFiles(reads)
         self._folder = ScratchFolder(spill)
         (self._folder.path / OUTPUT).mkdir()
         self.con = self._worker.submit(duckdb.connect).result()
@@ -288,6 +291,12 @@ class Session(StatementRunner):
         finally:
             self.run_apart(lambda: self.con.remove_function(DRAWN))
 
+    def run_guarded(self, work: Callable[[], T]) -> T:
+        """Run work; what it found counts only if the files stayed as they were."""
+        found = super().run_guarded(work)
+        self.files.check()
+        return found
+
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table.
 
@@ -402,7 +411,10 @@ class Session(StatementRunner):
 
     def explain(self, error: BaseException) -> BaseException:
         """What an error of DuckDB means."""
-        return explain_error(error, self.words)
+        meant = explain_error(error, self.words)
+        if not isinstance(meant, PrivetError):
+            return meant
+        return self.files.find_reason() or meant
 
     def interrupt(self) -> None:
         """Stop the statement that runs, if any does."""

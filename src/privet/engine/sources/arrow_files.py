@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from privet.engine.sources.file_stamps import WatchedFiles
 from privet.engine.sources.source import Source, refuse_twice
 from privet.errors import EmptyTable, InputError
 
@@ -20,6 +21,8 @@ class ArrowFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._files = WatchedFiles([str(path)])
+        self._files.hold()
         self.rows, found = 0, None
         for batch in self._read():
             batch.validate(full=True)  # a stranger's offsets may lead anywhere
@@ -54,6 +57,12 @@ class ArrowFile:
             return pa.ipc.open_stream(file)
 
     def _read(self) -> Iterator[pa.RecordBatch]:
+        """The rows of the file that was validated, and of no other."""
+        self._files.check()
+        yield from self._read_batches()
+        self._files.check()
+
+    def _read_batches(self) -> Iterator[pa.RecordBatch]:
         reader = self._open()
         if isinstance(reader, pa.RecordBatchStreamReader):
             yield from reader

@@ -294,9 +294,11 @@ def _check_readable(path: Path) -> None:
 def _from_parquet(paths: list[Path], root: Path, words: str) -> Source:
     footers = [Footer.read(path) for path in paths]
     names = footers[0].names
-    refuse_twice(names, words)
+    for footer in footers:
+        refuse_twice(footer.names, words)
     for path, footer in zip(paths[1:], footers[1:], strict=True):
         _check_same(footers[0].types, footer.types, paths[0], path)
+        _check_order(footers[0], footer, paths[0], path)
     hive = _find_hive_columns(paths, root, words)
     _refuse_alike(hive, names)
     return Source(
@@ -344,6 +346,39 @@ def _check_same(
                 f"{known.get(name, 'missing')} in {str(first)!r} and "
                 f"{other.get(name, 'missing')} in {str(path)!r}."
             )
+
+
+def _check_order(known: Footer, other: Footer, first: Path, path: Path) -> None:
+    """Names that are alike but for case must stand in one order: DuckDB calls the
+    second of them another name in each file, and would take one for the other.
+    """
+    if list(known.types) == list(other.types):
+        return
+    levels = {".".join(c.split(".")[:n]) for c in known.types for n in _count_levels(c)}
+    if alike := find_alike(sorted(levels)):
+        raise InputError(
+            f"Columns {alike[0]!r} and {alike[1]!r}, whose names are alike but for "
+            "case, must stand in the same order in all files; they do not in "
+            f"{str(first)!r} and {str(path)!r}. Rename one of them."
+        )
+
+
+def _count_levels(column: str) -> range:
+    """The levels of a nested column: of ``address.city`` 1 and 2."""
+    return range(1, column.count(".") + 2)
+
+
+def find_alike(names: Sequence[str]) -> tuple[str, str] | None:
+    """Two names that differ in nothing but case, if there are any.
+
+    >>> find_alike(["age", "job", "Age"])
+    ('age', 'Age')
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            return other, name
+    return None
 
 
 def _find_hive_columns(paths: list[Path], root: Path, words: str) -> list[str]:

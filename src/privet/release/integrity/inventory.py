@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privet.engine.sources.file_stamps import Stamp, take_stamp
+
 CHUNK = 2**20
 """Bytes that are read at once."""
 
@@ -23,9 +25,6 @@ SPARE = 2**20
 
 MOST_NAMED = 3
 """Strange files that are named; of the others only how many they are."""
-
-Stamp = tuple[int, int, int, int, int]
-"""Device, number, size and times: what tells that a file is another one now."""
 
 _FLAGS = (
     os.O_RDONLY
@@ -132,12 +131,6 @@ def _measure_regular(path: Path, most: int | None) -> FoundFile:
         if take_stamp(os.fstat(handle)) != before or size != before[2]:
             raise NotRegular("a file that is being changed")
     return FoundFile(size, digest.hexdigest(), {path: before})
-
-
-def take_stamp(found: os.stat_result) -> Stamp:
-    """What tells a file from what it is later."""
-    times = found.st_mtime_ns, found.st_ctime_ns
-    return (found.st_dev, found.st_ino, found.st_size, *times)
 
 
 # The folder -------------------------------------------------------------------------

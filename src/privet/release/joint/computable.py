@@ -61,14 +61,18 @@ def _tells_boxes(first: ReleaseOutline, later: ReleaseOutline, boxed: set[str]) 
 
 
 def _fits_one_label(box: Box, later: ReleaseOutline, boxed: set[str]) -> bool:
-    """Whether everybody in a box of the first release looks alike in the later."""
-    if later.boxes:
-        return set(later.boxed) <= set(box) and any(
-            all(set(box[c]) <= set(other[c]) for c in later.boxed)
-            for other in later.boxes
-        )
+    """Whether everybody in a box of the first release looks alike in the later.
+
+    Columns that the later's boxes leave out have labels of their own there.
+    """
+    if later.boxes and not any(
+        all(c in box and set(box[c]) <= set(other[c]) for c in other)
+        for other in later.boxes
+    ):
+        return False
+    apart = boxed - set(later.boxed)
     return all(
-        len(set(later.columns[c].label_values(box[c]))) <= 1 for c in boxed if c in box
+        len(set(later.columns[c].label_values(box[c]))) <= 1 for c in apart if c in box
     )
 
 

@@ -60,6 +60,15 @@ class PseudoTable:
     boxes: tuple[Box, ...] = ()
 
 
+def _mask_label(labels: Labels, shown: int) -> int:
+    """The codes of a column that a label stands for, as a bit mask.
+
+    >>> bin(_mask_label((0, 1, 0), 0))
+    '0b101'
+    """
+    return sum(1 << code for code, label in enumerate(labels) if label == shown)
+
+
 def split_files(release: ReleaseOutline) -> list[PseudoTable]:
     """A release as tables: one, or one per attribute of an untransformed classifier."""
     return [
@@ -116,21 +125,27 @@ class JointTable:
 
     def _find_areas(self, file: PseudoTable) -> dict[tuple[object, ...], Labels]:
         found: dict[tuple[object, ...], Labels] = {}
-        if file.boxes:
-            for i, box in enumerate(file.boxes):
-                found[i,] = tuple(self._mask(c, box[c]) for c in self.boxed)
-            return found
-        labels = [self._label_column(file, c) for c in self.boxed]
-        for key in {self._pick(row, labels) for row in self.source.rows}:
-            found[key] = tuple(
-                sum(1 << code for code, s in enumerate(shown) if s == label)
-                for shown, label in zip(labels, key, strict=True)
-            )
+        for i, box in enumerate(file.boxes or ({},)):
+            inside = {c: self._mask(c, values) for c, values in box.items()}
+            apart = [c for c in self.boxed if c not in inside]
+            labels = {c: self._label_column(file, c) for c in apart}
+            for key in self._list_labels(labels, inside) if apart else [()]:
+                shown = dict(zip(apart, key, strict=True))
+                own = {c: _mask_label(labels[c], s) for c, s in shown.items()}
+                areas = inside | own
+                found[i, *key] = tuple(areas[c] for c in self.boxed)
         return found
 
-    def _pick(self, row: Labels, labels: Sequence[Labels]) -> Labels:
-        at = [self.source.columns.index(c) for c in self.boxed]
-        return tuple(shown[row[i]] for shown, i in zip(labels, at, strict=True))
+    def _list_labels(
+        self, labels: Mapping[str, Labels], inside: Mapping[str, int]
+    ) -> set[Labels]:
+        """How a file shows what its boxes leave out, of the rows inside of one."""
+        at = {c: self.source.columns.index(c) for c in (*labels, *inside)}
+        return {
+            tuple(shown[row[at[c]]] for c, shown in labels.items())
+            for row in self.source.rows
+            if all(mask >> row[at[c]] & 1 for c, mask in inside.items())
+        }
 
     def _mask(self, column: str, allowed: Sequence[Value]) -> int:
         inside = set(allowed)

@@ -30,6 +30,8 @@ from privet.report.documents.worked_examples import (
     PANDAS,
     SQL,
     R,
+    keep_missing_in_r,
+    list_texts,
     quote_name,
     quote_text,
     read_in_pandas,
@@ -230,10 +232,18 @@ def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
         return []
     told = (manifest["group"], manifest["count"], names[0], about[0])
     weight = manifest.get("weight", "")
+    named, held = (
+        list_texts([c for c in files[path] if c.name in told])
+        for path in (people, values)
+    )
+    written = (
+        (PANDAS, read_in_pandas, _match_in_pandas),
+        (R, read_in_r, _match_in_r),
+        (SQL, read_in_sql, _match_in_sql),
+    )
     return [
-        Program(PANDAS, _match_in_pandas(people, values, told, weight)),
-        Program(R, _match_in_r(people, values, told, weight)),
-        Program(SQL, _match_in_sql(people, values, told, weight)),
+        Program(name, match(read(people, named), read(values, held), told, weight))
+        for name, read, match in written
     ]
 
 
@@ -251,14 +261,15 @@ def _match_in_pandas(
         [
             "import pandas as pd",
             "",
-            f"people = {read_in_pandas(people)}[[{', '.join(kept)}]]",
-            f"values = {read_in_pandas(values)}",
+            f"people = {people}[[{', '.join(kept)}]]",
+            f"values = {values}",
             f"# {_explain_match()}",
             f'values["share"] = values[{count}] / '
             f'values.groupby({group})[{count}].transform("sum")',
             f'both = people.merge(values[[{group}, {about}, "share"]], on={group})',
             f'both["expected"] = both["share"]{number}',
-            f'print(both.groupby([{by}, {about}])["expected"].sum())',
+            f'counts = both.groupby([{by}, {about}], dropna=False)["expected"]',
+            "print(counts.sum())",
         ]
     )
 
@@ -269,15 +280,15 @@ def _match_in_r(people: str, values: str, told: tuple[str, ...], weight: str) ->
     kept = [quote_text(c) for c in dict.fromkeys((told[0], told[2], weight)) if c]
     return "\n".join(
         [
-            f"people <- {read_in_r(people)}[c({', '.join(kept)})]",
-            f"values <- {read_in_r(values)}",
+            f"people <- {people}[c({', '.join(kept)})]",
+            f"values <- {values}",
             f"# {_explain_match()}",
             f"values$share <- values[[{count}]] / "
             f"ave(values[[{count}]], values[[{group}]], FUN = sum)",
             f"both <- merge(people, values[c({group}, {about}, "
             f'"share")], by = {group})',
-            f"both$expected <- both$share{number}",
-            f'aggregate(both["expected"], by = both[c({by}, {about})], FUN = sum)',
+            f"expected <- both$share{number}",
+            f"tapply(expected, {keep_missing_in_r(f'both[c({by}, {about})]')}, sum)",
         ]
     )
 
@@ -289,10 +300,10 @@ def _match_in_sql(people: str, values: str, told: tuple[str, ...], weight: str) 
         [
             f"-- {_explain_match()}",
             f"SELECT p.{by}, v.{about}, sum(v.share{number}) AS expected",
-            f"FROM {read_in_sql(people)} AS p",
+            f"FROM {people} AS p",
             f"JOIN (SELECT {group}, {about},",
             f"             {count} / sum({count}) OVER (PARTITION BY {group}) AS share",
-            f"      FROM {read_in_sql(values)}) AS v USING ({group})",
+            f"      FROM {values}) AS v USING ({group})",
             "GROUP BY 1, 2",
             "ORDER BY 1, 2;",
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def add_people(out: Path) -> None:
     """Somebody to predict something of, where a classifier asks for that."""
     if (out / "scorecard.json").exists():
         rows = {"job": ["Trader", "Cook"], "country": ["UK", "US"], "child": ["No"] * 2}
-        pd.DataFrame(rows).to_csv("people.csv", index=False)
+        pd.DataFrame(rows).to_csv("../people.csv", index=False)
 
 
 def run_pandas(text: str) -> str:
@@ -79,17 +80,19 @@ def run_pandas(text: str) -> str:
 def test_examples_run_and_agree(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in made.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    add_people(made)
+    copy = tmp_path / "out"
+    shutil.copytree(made, copy)
+    monkeypatch.chdir(copy)
+    add_people(copy)
     programs = list_programs(read_manifest(made))
     rows = duckdb.sql(re.sub(r"(?m)^--.*$", "", programs["SQL"])).fetchall()
     assert rows
     kind = read_manifest(made)["kind"]
-    if kind == "classifier":
-        return
     said = run_pandas(programs["pandas"])
+    if kind == "classifier":
+        predicted = [line.split()[-1] for line in said.splitlines()[1:]]
+        assert [label for _, label in rows] == predicted
+        return
     lines = [line for line in said.splitlines() if "dtype" not in line]
     found = [re.search(r"(-?\d+\.?\d*)\s*$", line) for line in lines]
     numbers = [float(match[1]) for match in found if match]
@@ -106,7 +109,7 @@ def test_a_card_predicts_the_same_in_sql(
     monkeypatch.chdir(out)
     expected = pv.load(out).classifier().predict(people)
     programs = list_programs(read_manifest(out))
-    people.to_csv("people.csv", index=False)
+    people.to_csv("../people.csv", index=False)
     found = duckdb.sql(programs["SQL"]).fetchall()
     assert list(expected) == [label for _, label in found]
 

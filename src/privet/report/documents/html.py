@@ -186,9 +186,9 @@ def _write_grid(part: Grid) -> list[str]:
     """A table in a box of its own, which moves where the page is too narrow."""
     heads = "".join(f'<th scope="col">{_show(h) or "&nbsp;"}</th>' for h in part.heads)
     lines = "".join(f"<tr>{_write_line(line)}</tr>" for line in part.lines)
-    size = "box short" if len(part.lines) <= SHORT else "box"
+    size = "short" if len(part.lines) <= SHORT else "long"
     return [
-        f'<div class="{size}" role="region" tabindex="0" '
+        f'<div class="box {size}" role="region" tabindex="0" '
         f'aria-label="{_show(part.caption)}">',
         f"<table><caption>{_show(part.caption)}</caption>",
         f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>",

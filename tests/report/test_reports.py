@@ -448,3 +448,44 @@ def test_names_that_would_do_something_do_nothing(tmp_path: Path) -> None:
     assert "<script" not in marked
     assert "\x1b" not in page + marked
     assert [] == Elements(page).open
+
+
+# What was done ------------------------------------------------------------------------
+
+
+def read_work(folder: Path, method: Any) -> dict[str, Any]:
+    """The section about what was done to a table of numbers and towns."""
+    rows = {
+        "kids": [0, 1, 2] * 16,
+        "town": [*["N"] * 6, *["S"] * 6] * 4,
+        "sick": ["yes", "no", "yes", "no", "no", "no"] * 8,
+    }
+    stated = [pv.Promise(pv.Linker(), pv.Ceiling("0.4"), {"sick": "yes"})]
+    with pv.read(pd.DataFrame(rows), quasi=["kids", "town"], sensitive="sick") as table:
+        made = pv.publish(table, stated, method=method)
+        made.write(folder / "out", custody=folder / "vault")
+    record = json.loads(write(folder, "r.json", custody=folder / "vault"))
+    (work,) = (s for s in record["sections"] if s["key"] == "work")
+    found: dict[str, Any] = work
+    return found
+
+
+@pytest.mark.parametrize("subtrees", [False, True])
+def test_levels_are_no_groups_that_could_be_split(
+    tmp_path: Path, subtrees: bool
+) -> None:
+    work = read_work(tmp_path, pv.FullDomain(subtrees=subtrees))
+    assert "group" not in json.dumps(work)
+    assert ["Method"] == [fact["name"] for fact in work["parts"][0]["facts"]]
+
+
+def test_groups_that_were_made_at_once_are_no_moves(tmp_path: Path) -> None:
+    work = read_work(tmp_path, pv.Mondrian())
+    assert ["Method"] == [fact["name"] for fact in work["parts"][0]["facts"]]
+    assert "No group can be split further." == work["parts"][-1]["text"]
+
+
+def test_an_interval_that_has_no_ends_shows_nothing(tmp_path: Path) -> None:
+    work = read_work(tmp_path, pv.TopDownDisclosure())
+    (hidden,) = (p for p in work["parts"] if p["type"] == "table")
+    assert ["kids", "one interval: nothing of it is shown", "—"] == hidden["rows"][0]

@@ -59,7 +59,7 @@ def describe_work(release: Release, record: Record) -> list[Section]:
     done: list[Part] = [Facts(_list_facts(record)), *_describe_recipe(record)]
     if chosen := _describe_choice(release):
         done.append(Listing(chosen))
-    if ended := _say_ended(record):
+    if ended := _say_ended(release, record):
         done.append(Paragraph(ended))
     return [
         Section("work", say("What was done"), done),
@@ -70,7 +70,10 @@ def describe_work(release: Release, record: Record) -> list[Section]:
 def _list_facts(record: Record) -> list[tuple[str, str]]:
     people = record.get("people")
     facts = [(say("Method"), str(record["method"]))]
-    facts.append((say("Moves"), f"{len(record.get('steps') or ()):,}"))
+    # Groups that were split all at once stand as one step without a column.
+    moves = [s for s in record.get("steps") or () if s.get("column", True)]
+    if moves or record.get("recipe") is not None:
+        facts.append((say("Moves"), f"{len(moves):,}"))
     if people:
         rows, of = f"{people['rows']:,}", f"{people['people']:,}"
         facts.append((say("Rows that became people"), f"{rows} → {of}"))
@@ -90,8 +93,10 @@ def _describe_recipe(record: Record) -> list[Part]:
 
 
 def _describe_column(how: Record) -> tuple[str, str]:
+    if ends := how.get("cut_after"):
+        return say("shown in intervals that end at"), _name_values(ends)
     if "cut_after" in how:
-        return say("shown in intervals that end at"), _name_values(how["cut_after"])
+        return say("one interval: nothing of it is shown"), "—"
     hidden = say_number("{n} value hidden", "{n} values hidden", len(how["hide"]))
     return hidden, _name_values(how["hide"])
 
@@ -109,13 +114,14 @@ def _describe_choice(release: Release) -> list[str]:
     return describe_choice(chosen) if chosen else []
 
 
-def _say_ended(record: Record) -> str:
-    """Why the last move was the last."""
+def _say_ended(release: Release, record: Record) -> str:
+    """Why the last move was the last; levels are no groups that could be split."""
     ended = record.get("ended", "")
     if record.get("recipe") is not None:
         return translate(ENDED.get(ended, ""))
-    groups, search = ENDED_GROUPS.get(ended, ""), ENDED_SEARCH.get(ended, ())
-    return translate(groups) or " ".join(map(translate, search))
+    if "chosen" in release.manifest:
+        return " ".join(map(translate, ENDED_SEARCH.get(ended, ())))
+    return translate(ENDED_GROUPS.get(ended, ""))
 
 
 def _describe_cost(record: Record) -> list[Part]:

@@ -489,3 +489,20 @@ def test_an_interval_that_has_no_ends_shows_nothing(tmp_path: Path) -> None:
     work = read_work(tmp_path, pv.TopDownDisclosure())
     (hidden,) = (p for p in work["parts"] if p["type"] == "table")
     assert ["kids", "one interval: nothing of it is shown", "—"] == hidden["rows"][0]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_sixty_columns_are_not_listed_below_each_promise(
+    tmp_path: Path, language: str
+) -> None:
+    names = [f"c{i}" for i in range(60)]
+    rows = {name: ["a", "b"] * 5 for name in names} | {"sick": ["no", "yes"] * 5}
+    stated = [pv.Promise(pv.Linker([n]), pv.Ceiling("1"), "sick") for n in names[:3]]
+    with pv.read(pd.DataFrame(rows), quasi=names, sensitive="sick") as table:
+        found = pv.audit(table, stated)
+        place = found.report(tmp_path / "a.json", of=table, language=language)
+    sections = json.loads(place.read_text("utf-8"))["sections"]
+    (reach,) = (s for s in sections if s["key"] == "reach")
+    for line in reach["parts"][0]["items"][:3]:
+        assert "59" in line
+        assert "c41" not in line

@@ -289,6 +289,7 @@ def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:
     record = json.loads(ledger.report(tmp_path / "l.json").read_text("utf-8"))
     SCHEMA.validate(record)
     assert "0 releases about the same people are in the ledger." == record["headline"]
+    assert ["method", "signoff"] == [section["key"] for section in record["sections"]]
 
 
 def test_only_a_release_has_a_public_note(tmp_path: Path) -> None:

@@ -115,22 +115,28 @@ class JointTable:
         return [self._find_areas(f) for f in self.files]
 
     def _find_areas(self, file: PseudoTable) -> dict[tuple[object, ...], Labels]:
+        """Each box with each label of the boxed columns that it says nothing of.
+
+        A column of another file's boxes may be shown as it is here, or not at all.
+        """
+        inside = tuple(file.boxes[0]) if file.boxes else ()
+        labels = {c: self._label_column(file, c) for c in self.boxed if c not in inside}
+        shown = {self._pick(row, labels) for row in self.source.rows}
         found: dict[tuple[object, ...], Labels] = {}
-        if file.boxes:
-            for i, box in enumerate(file.boxes):
-                found[i,] = tuple(self._mask(c, box[c]) for c in self.boxed)
-            return found
-        labels = [self._label_column(file, c) for c in self.boxed]
-        for key in {self._pick(row, labels) for row in self.source.rows}:
-            found[key] = tuple(
-                sum(1 << code for code, s in enumerate(shown) if s == label)
-                for shown, label in zip(labels, key, strict=True)
-            )
+        for i, box in enumerate(file.boxes or ({},)):
+            for key in shown:
+                own = dict(zip(labels, key, strict=True))
+                found[(i, *key)] = tuple(
+                    _mask_label(labels[c], own[c])
+                    if c in own
+                    else self._mask(c, box[c])
+                    for c in self.boxed
+                )
         return found
 
-    def _pick(self, row: Labels, labels: Sequence[Labels]) -> Labels:
-        at = [self.source.columns.index(c) for c in self.boxed]
-        return tuple(shown[row[i]] for shown, i in zip(labels, at, strict=True))
+    def _pick(self, row: Labels, labels: Mapping[str, Labels]) -> Labels:
+        at = map(self.source.columns.index, labels)
+        return tuple(of[row[i]] for i, of in zip(at, labels.values(), strict=True))
 
     def _mask(self, column: str, allowed: Sequence[Value]) -> int:
         inside = set(allowed)
@@ -274,3 +280,8 @@ class JointTable:
 
     def _show(self, i: int, value: int) -> Labels:
         return tuple(s[value] for s in self.columns[i].labels)
+
+
+def _mask_label(labels: Labels, label: int) -> int:
+    """The codes that a label stands for, as a bit mask."""
+    return sum(1 << code for code, s in enumerate(labels) if s == label)

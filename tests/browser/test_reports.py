@@ -14,6 +14,8 @@ import pytest
 import privet as pv
 from browser.chromium import BROWSER, Page
 from privet.release.kinds import close_release
+from privet.report.documents.document import Document, Grid, Section
+from privet.report.documents.html import write_html
 from report.releases import KINDS, KNOWING, make_release, read_loans
 
 pytestmark = pytest.mark.skipif(
@@ -190,3 +192,61 @@ def test_no_page_of_a_public_note_says_so(page: Page, files: dict[str, Path]) ->
     sheets = print_pages(page, files["disclosed, public"])
     assert all("Publicnote" in sheet for sheet in sheets)
     assert not any("PRIVATE" in sheet for sheet in sheets)
+
+
+# Tables -----------------------------------------------------------------------------
+
+LONG = "x" * 120
+"""A column whose name is one long word."""
+
+
+def write_tables(folder: Path, *tables: Grid) -> Path:
+    """A private report that holds tables, and nothing else."""
+    section = Section("tables", "Tables", tables)
+    file = folder / "tables.html"
+    told = Document("audit", True, "Tables", "Nothing was judged.", [section])
+    file.write_text(write_html(told), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_long_names_leave_the_numbers_beside_them_in_sight(
+    page: Page, tmp_path: Path, media: str
+) -> None:
+    line = [LONG, "1.000", "100 %", "0.125", "55.5 %"]
+    heads = ["Column", "Moved", "Entropy kept", "NCP", "Cells"]
+    file = write_tables(tmp_path, Grid(heads, [line], LONG))
+    show(page, file, 1200)
+    page.call("Emulation.setEmulatedMedia", media=media)
+    width = {"screen": 1200, "print": 680}[media]  # of A4 between its margins
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=844,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    table, box, lines = page.run(
+        "(() => { const t = document.querySelector('table'); return [t.offsetWidth,"
+        " t.parentElement.clientWidth, [...t.querySelectorAll('td')].map(c =>"
+        " c.firstChild && new Set([...Array(c.textContent.length).keys()].map(i => {"
+        " const r = document.createRange(); r.setStart(c.firstChild, i);"
+        " r.setEnd(c.firstChild, i + 1); return r.getBoundingClientRect().top"
+        " })).size)]; })()"
+    )
+    page.call("Emulation.setEmulatedMedia", media="")
+    assert table <= box
+    assert [1, 1, 1, 1] == lines
+
+
+def test_a_short_table_is_on_one_page_of_paper(page: Page, tmp_path: Path) -> None:
+    tables = [
+        Grid(["File", "Digest"], [[f"first{i}.", "a"], [f"last{i}.", "b"]], f"of{i}.")
+        for i in range(30)
+    ]
+    sheets = print_pages(page, write_tables(tmp_path, *tables))
+    assert len(sheets) > 1
+    for i in range(30):
+        parts = (f"of{i}.", f"first{i}.", f"last{i}.")
+        found = {n for n, s in enumerate(sheets) for part in parts if part in s}
+        assert 1 == len(found)

@@ -483,3 +483,43 @@ def test_groups_tell_no_column_that_a_later_release_shows_as_it_is() -> None:
     found = judge(rows, releases, ask("abs", ("a", "b"), "4/5"))
     assert (Verdict.BREACH, Fraction(1)) == (found.verdict, found.files)
     assert not is_computable(releases[1], releases[0])
+
+
+def group_by(columns: str, *parts: str, more: str = "") -> ReleaseOutline:
+    """Groups of boxes over some columns, with others beside them as they are."""
+    cells = [dict(zip(columns, map(tuple, p.split()), strict=True)) for p in parts]
+    shown = dict.fromkeys([*columns, *more, "s"], S)
+    return table(f"by {columns}", shown, kind="groups", boxes=tuple(cells))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (group_by("ab", "p x", "p y", "q xy"), group_by("ac", "p uv", "q u", "q v")),
+        (group_by("ab", "p xy", "q xy"), group_by("c", "u", "v")),
+        (group_by("ab", "p x", "p y", "q xy", more="c"), group_by("c", "uv")),
+        (group_by("ab", "p xy", "q xy", more="c"), group_by("ac", "pq u", "pq v")),
+    ],
+)
+def test_groups_over_different_columns_are_judged_together(
+    first: ReleaseOutline, second: ReleaseOutline
+) -> None:
+    rows = [
+        ("p", "x", "u", "1"),
+        ("p", "y", "v", "0"),
+        ("q", "x", "u", "0"),
+        ("q", "y", "v", "1"),
+        ("q", "y", "u", "0"),
+    ]
+    sizes = [("p", "q"), ("x", "y"), ("u", "v"), ("0", "1")]
+    releases = [first, second]
+    listed = believe(list(list_worlds(releases, "abcs", sizes, rows)), (0, 1, 2), 3)
+    worst = max(share for own in listed.values() for share in own.values())
+    asked = ask("abcs", ("a", "b", "c"), "9/10")
+    (found,) = judge_together(releases, [asked], count("abcs", sizes, rows))
+    if found.basis is Basis.EXACT:
+        assert worst == found.files
+    if found.verdict is Verdict.SAFE:
+        assert worst <= Fraction(9, 10)
+    assert found.files is None or worst <= found.files
+    assert match(releases, "abcs", rows, ("a", "b", "c")) == found.matching

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from privet.report.documents.dataset_description import STATED, TYPES
 from privet.report.documents.document import Program
 from privet.report.documents.public_note import split_note
 from privet.report.documents.released_columns import list_columns
+from privet.report.documents.worked_examples import choose_columns
 from report.releases import KINDS, make_release
 
 STATE = {
@@ -65,7 +67,7 @@ def add_people(out: Path) -> None:
     """Somebody to predict something of, where a classifier asks for that."""
     if (out / "scorecard.json").exists():
         rows = {"job": ["Trader", "Cook"], "country": ["UK", "US"], "child": ["No"] * 2}
-        pd.DataFrame(rows).to_csv("people.csv", index=False)
+        pd.DataFrame(rows).to_csv("../people.csv", index=False)
 
 
 def run_pandas(text: str) -> str:
@@ -78,17 +80,19 @@ def run_pandas(text: str) -> str:
 def test_examples_run_and_agree(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in made.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    add_people(made)
+    copy = tmp_path / "out"
+    shutil.copytree(made, copy)
+    monkeypatch.chdir(copy)
+    add_people(copy)
     programs = list_programs(read_manifest(made))
     rows = duckdb.sql(re.sub(r"(?m)^--.*$", "", programs["SQL"])).fetchall()
     assert rows
     kind = read_manifest(made)["kind"]
-    if kind == "classifier":
-        return
     said = run_pandas(programs["pandas"])
+    if kind == "classifier":
+        predicted = [line.split()[-1] for line in said.splitlines()[1:]]
+        assert [label for _, label in rows] == predicted
+        return
     lines = [line for line in said.splitlines() if "dtype" not in line]
     found = [re.search(r"(-?\d+\.?\d*)\s*$", line) for line in lines]
     numbers = [float(match[1]) for match in found if match]
@@ -105,7 +109,7 @@ def test_a_card_predicts_the_same_in_sql(
     monkeypatch.chdir(out)
     expected = pv.load(out).classifier().predict(people)
     programs = list_programs(read_manifest(out))
-    people.to_csv("people.csv", index=False)
+    people.to_csv("../people.csv", index=False)
     found = duckdb.sql(programs["SQL"]).fetchall()
     assert list(expected) == [label for _, label in found]
 
@@ -237,3 +241,69 @@ def test_what_is_stated_must_make_sense(
     with pytest.raises(pv.InputError, match=message):
         describe(out, "dcat", tmp_path, **state)
     assert {"license", "url", "creator", "published"} == set(STATED)
+
+
+# Texts that look like something else -------------------------------------------------
+
+
+def write_codes(folder: Path, method: Any, format_: str) -> dict[str, Any]:
+    """A release whose texts look like numbers and truth, and are missing at times."""
+    rows = {
+        "zip": ["01234", "00123", None, "01234"] * 6,
+        "sick": ["no", "yes", "NA", "no"] * 6,
+    }
+    policy = [pv.Measure(k_anonymity=3)]
+    with pv.read(pd.DataFrame(rows), quasi=["zip"], sensitive="sick") as table:
+        made = pv.publish(table, policy, method=method).accept({"sick": "test"})
+        made.write(folder / "out", custody=folder / "vault", format=format_)
+    return read_manifest(folder / "out")
+
+
+CODES = {
+    ("01234", "no"): 12,
+    ("00123", "yes"): 6,
+    (None, "NA"): 6,
+}
+
+
+@pytest.mark.filterwarnings("ignore:The default engine")  # of pandas, for Excel
+@pytest.mark.parametrize("form", ["generalised", "buckets"])
+@pytest.mark.parametrize("format_", ["csv", "parquet", "xlsx"])
+def test_examples_keep_codes_and_count_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: Any, format_: str
+) -> None:
+    manifest = write_codes(tmp_path, pv.Mondrian(form=form), format_)
+    monkeypatch.chdir(tmp_path / "out")
+    programs = list_programs(manifest)
+    if format_ != "xlsx":  # DuckDB loads what reads it from elsewhere
+        rows = duckdb.sql(re.sub(r"(?m)^--.*$", "", programs["SQL"])).fetchall()
+        assert {(by, about): n for by, about, n in rows} == CODES
+    said = run_pandas(programs["pandas"])
+    for (by, about), number in CODES.items():
+        assert re.search(rf"{by or 'NaN'} +{about} +{number}", said)
+
+
+def test_codes_and_nobody_at_all_are_counted_in_r(tmp_path: Path) -> None:
+    # R fails on aggregate() of no rows, and drops those with a missing value.
+    program = list_programs(write_codes(tmp_path, pv.Mondrian(), "csv"))["R"]
+    assert 'colClasses = c("zip" = "character", "sick" = "character")' in program
+    assert "addNA" in program
+    assert "aggregate" not in program
+
+
+def test_what_hides_least_is_counted(tmp_path: Path) -> None:
+    rows = {
+        "job": ["a", "b", "c", "d"] * 6,
+        "town": ["N", "N", "N", "S"] * 6,
+        "sick": ["no", "yes", "no", "yes"] * 6,
+    }
+    stated = [pv.Promise(pv.Linker(), pv.Ceiling("2/3"), {"sick": "yes"})]
+    with pv.read(pd.DataFrame(rows), quasi=["job", "town"], sensitive="sick") as table:
+        made = pv.publish(table, stated, method=pv.TopDownDisclosure())
+        made.write(tmp_path / "out", custody=tmp_path / "vault")
+    manifest = read_manifest(tmp_path / "out")
+    hidden = {c: about.get("hidden_values") for c, about in manifest["columns"].items()}
+    counted = choose_columns(manifest)
+    assert {"job": 3, "town": 2, "sick": None} == hidden
+    assert counted is not None
+    assert "town" == counted.by.name

@@ -289,6 +289,7 @@ def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:
     record = json.loads(ledger.report(tmp_path / "l.json").read_text("utf-8"))
     SCHEMA.validate(record)
     assert "0 releases about the same people are in the ledger." == record["headline"]
+    assert ["method", "signoff"] == [section["key"] for section in record["sections"]]
 
 
 def test_only_a_release_has_a_public_note(tmp_path: Path) -> None:
@@ -448,3 +449,61 @@ def test_names_that_would_do_something_do_nothing(tmp_path: Path) -> None:
     assert "<script" not in marked
     assert "\x1b" not in page + marked
     assert [] == Elements(page).open
+
+
+# What was done ------------------------------------------------------------------------
+
+
+def read_work(folder: Path, method: Any) -> dict[str, Any]:
+    """The section about what was done to a table of numbers and towns."""
+    rows = {
+        "kids": [0, 1, 2] * 16,
+        "town": [*["N"] * 6, *["S"] * 6] * 4,
+        "sick": ["yes", "no", "yes", "no", "no", "no"] * 8,
+    }
+    stated = [pv.Promise(pv.Linker(), pv.Ceiling("0.4"), {"sick": "yes"})]
+    with pv.read(pd.DataFrame(rows), quasi=["kids", "town"], sensitive="sick") as table:
+        made = pv.publish(table, stated, method=method)
+        made.write(folder / "out", custody=folder / "vault")
+    record = json.loads(write(folder, "r.json", custody=folder / "vault"))
+    (work,) = (s for s in record["sections"] if s["key"] == "work")
+    found: dict[str, Any] = work
+    return found
+
+
+@pytest.mark.parametrize("subtrees", [False, True])
+def test_levels_are_no_groups_that_could_be_split(
+    tmp_path: Path, subtrees: bool
+) -> None:
+    work = read_work(tmp_path, pv.FullDomain(subtrees=subtrees))
+    assert "group" not in json.dumps(work)
+    assert ["Method"] == [fact["name"] for fact in work["parts"][0]["facts"]]
+
+
+def test_groups_that_were_made_at_once_are_no_moves(tmp_path: Path) -> None:
+    work = read_work(tmp_path, pv.Mondrian())
+    assert ["Method"] == [fact["name"] for fact in work["parts"][0]["facts"]]
+    assert "No group can be split further." == work["parts"][-1]["text"]
+
+
+def test_an_interval_that_has_no_ends_shows_nothing(tmp_path: Path) -> None:
+    work = read_work(tmp_path, pv.TopDownDisclosure())
+    (hidden,) = (p for p in work["parts"] if p["type"] == "table")
+    assert ["kids", "one interval: nothing of it is shown", "—"] == hidden["rows"][0]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_sixty_columns_are_not_listed_below_each_promise(
+    tmp_path: Path, language: str
+) -> None:
+    names = [f"c{i}" for i in range(60)]
+    rows = {name: ["a", "b"] * 5 for name in names} | {"sick": ["no", "yes"] * 5}
+    stated = [pv.Promise(pv.Linker([n]), pv.Ceiling("1"), "sick") for n in names[:3]]
+    with pv.read(pd.DataFrame(rows), quasi=names, sensitive="sick") as table:
+        found = pv.audit(table, stated)
+        place = found.report(tmp_path / "a.json", of=table, language=language)
+    sections = json.loads(place.read_text("utf-8"))["sections"]
+    (reach,) = (s for s in sections if s["key"] == "reach")
+    for line in reach["parts"][0]["items"][:3]:
+        assert "59" in line
+        assert "c41" not in line

@@ -545,8 +545,10 @@ def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
     ]
 
 
-PEOPLE = "people.csv"
-"""Whom recipients predict something of; a file of their own."""
+PEOPLE = "../people.csv"
+"""Whom recipients predict something of; a file of their own, beside the release's
+folder: what nobody vouches for must not lie in it.
+"""
 
 
 def _say_people() -> str:

@@ -263,6 +263,16 @@ def _repair_groups(finding: Finding) -> Sequence[str]:
 
 # Who is covered ---------------------------------------------------------------------
 
+MOST_UNKNOWN = 12
+"""Columns beyond a promise that are named; of more, how many there are is said."""
+
+
+def _name_unknown(columns: Sequence[str]) -> str:
+    """What else may be known, short enough to be read below each promise."""
+    if len(columns) <= MOST_UNKNOWN:
+        return join_names(columns)
+    return say("any of the {n} other columns that may be known", n=len(columns))
+
 
 def _reach_of_linker(finding: Finding, audit: Audit) -> str:
     """Whom a promise covers, by what it says; and what the others do not add."""
@@ -276,7 +286,7 @@ def _reach_of_linker(finding: Finding, audit: Audit) -> str:
     )
     several = not any(_is_against_insider(f) for f in audit.findings)
     if columns := _list_unknown(stated.against, audit):
-        more = join_names(columns)
+        more = _name_unknown(columns)
         if several:
             rest = say(
                 "Not covered: someone who also knows {columns}, or who knows "

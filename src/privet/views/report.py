@@ -24,6 +24,8 @@ from privet.report.documents.worked_examples import (
     PANDAS,
     SQL,
     R,
+    keep_missing_in_r,
+    list_texts,
     quote_name,
     quote_text,
     read_in_pandas,
@@ -410,30 +412,31 @@ def describe_work(release: ViewsRelease, record: Mapping[str, Any]) -> list[Sect
 
 def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
     """How recipients use one view: which values occur together, not how often."""
-    files = {p: [c.name for c in cs] for p, cs in list_columns(manifest).items()}
-    wide = {p: names for p, names in files.items() if len(names) > 1}
+    wide = {p: cs for p, cs in list_columns(manifest).items() if len(cs) > 1}
     if not wide:
         return []
-    path, (first, second, *_) = next(iter(wide.items()))
+    path, columns = next(iter(wide.items()))
+    first, second = (c.name for c in columns[:2])
+    texts = list_texts(columns[:2])
     why = say("Views have no duplicates: count different values, not people.")
     by, about = quote_text(first), quote_text(second)
     pandas = [
         "import pandas as pd",
         "",
-        f"view = {read_in_pandas(path)}",
+        f"view = {read_in_pandas(path, texts)}",
         f"# {why}",
         f"print(view.groupby({by}, dropna=False)[{about}].nunique())",
     ]
     in_r = [
-        f"view <- {read_in_r(path)}",
+        f"view <- {read_in_r(path, texts)}",
         f"# {why}",
-        f"aggregate(view[{about}], by = view[{by}],",
-        "          FUN = function(values) length(unique(values)))",
+        f"tapply(view[[{about}]], {keep_missing_in_r(f'view[{by}]')},",
+        "       FUN = function(values) length(unique(na.omit(values))))",
     ]
     sql = [
         f"-- {why}",
         f"SELECT {quote_name(first)}, count(DISTINCT {quote_name(second)}) AS values",
-        f"FROM {read_in_sql(path)}",
+        f"FROM {read_in_sql(path, texts)}",
         "GROUP BY 1",
         "ORDER BY 1;",
     ]

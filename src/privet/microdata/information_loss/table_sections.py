@@ -30,6 +30,8 @@ from privet.report.documents.worked_examples import (
     PANDAS,
     SQL,
     R,
+    keep_missing_in_r,
+    list_texts,
     quote_name,
     quote_text,
     read_in_pandas,
@@ -57,7 +59,7 @@ def describe_work(release: Release, record: Record) -> list[Section]:
     done: list[Part] = [Facts(_list_facts(record)), *_describe_recipe(record)]
     if chosen := _describe_choice(release):
         done.append(Listing(chosen))
-    if ended := _say_ended(record):
+    if ended := _say_ended(release, record):
         done.append(Paragraph(ended))
     return [
         Section("work", say("What was done"), done),
@@ -68,7 +70,10 @@ def describe_work(release: Release, record: Record) -> list[Section]:
 def _list_facts(record: Record) -> list[tuple[str, str]]:
     people = record.get("people")
     facts = [(say("Method"), str(record["method"]))]
-    facts.append((say("Moves"), f"{len(record.get('steps') or ()):,}"))
+    # Groups that were split all at once stand as one step without a column.
+    moves = [s for s in record.get("steps") or () if s.get("column", True)]
+    if moves or record.get("recipe") is not None:
+        facts.append((say("Moves"), f"{len(moves):,}"))
     if people:
         rows, of = f"{people['rows']:,}", f"{people['people']:,}"
         facts.append((say("Rows that became people"), f"{rows} → {of}"))
@@ -88,8 +93,10 @@ def _describe_recipe(record: Record) -> list[Part]:
 
 
 def _describe_column(how: Record) -> tuple[str, str]:
+    if ends := how.get("cut_after"):
+        return say("shown in intervals that end at"), _name_values(ends)
     if "cut_after" in how:
-        return say("shown in intervals that end at"), _name_values(how["cut_after"])
+        return say("one interval: nothing of it is shown"), "—"
     hidden = say_number("{n} value hidden", "{n} values hidden", len(how["hide"]))
     return hidden, _name_values(how["hide"])
 
@@ -107,13 +114,14 @@ def _describe_choice(release: Release) -> list[str]:
     return describe_choice(chosen) if chosen else []
 
 
-def _say_ended(record: Record) -> str:
-    """Why the last move was the last."""
+def _say_ended(release: Release, record: Record) -> str:
+    """Why the last move was the last; levels are no groups that could be split."""
     ended = record.get("ended", "")
     if record.get("recipe") is not None:
         return translate(ENDED.get(ended, ""))
-    groups, search = ENDED_GROUPS.get(ended, ""), ENDED_SEARCH.get(ended, ())
-    return translate(groups) or " ".join(map(translate, search))
+    if "chosen" in release.manifest:
+        return " ".join(map(translate, ENDED_SEARCH.get(ended, ())))
+    return translate(ENDED_GROUPS.get(ended, ""))
 
 
 def _describe_cost(record: Record) -> list[Part]:
@@ -230,10 +238,18 @@ def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
         return []
     told = (manifest["group"], manifest["count"], names[0], about[0])
     weight = manifest.get("weight", "")
+    named, held = (
+        list_texts([c for c in files[path] if c.name in told])
+        for path in (people, values)
+    )
+    written = (
+        (PANDAS, read_in_pandas, _match_in_pandas),
+        (R, read_in_r, _match_in_r),
+        (SQL, read_in_sql, _match_in_sql),
+    )
     return [
-        Program(PANDAS, _match_in_pandas(people, values, told, weight)),
-        Program(R, _match_in_r(people, values, told, weight)),
-        Program(SQL, _match_in_sql(people, values, told, weight)),
+        Program(name, match(read(people, named), read(values, held), told, weight))
+        for name, read, match in written
     ]
 
 
@@ -251,14 +267,15 @@ def _match_in_pandas(
         [
             "import pandas as pd",
             "",
-            f"people = {read_in_pandas(people)}[[{', '.join(kept)}]]",
-            f"values = {read_in_pandas(values)}",
+            f"people = {people}[[{', '.join(kept)}]]",
+            f"values = {values}",
             f"# {_explain_match()}",
             f'values["share"] = values[{count}] / '
             f'values.groupby({group})[{count}].transform("sum")',
             f'both = people.merge(values[[{group}, {about}, "share"]], on={group})',
             f'both["expected"] = both["share"]{number}',
-            f'print(both.groupby([{by}, {about}])["expected"].sum())',
+            f'counts = both.groupby([{by}, {about}], dropna=False)["expected"]',
+            "print(counts.sum())",
         ]
     )
 
@@ -269,15 +286,15 @@ def _match_in_r(people: str, values: str, told: tuple[str, ...], weight: str) ->
     kept = [quote_text(c) for c in dict.fromkeys((told[0], told[2], weight)) if c]
     return "\n".join(
         [
-            f"people <- {read_in_r(people)}[c({', '.join(kept)})]",
-            f"values <- {read_in_r(values)}",
+            f"people <- {people}[c({', '.join(kept)})]",
+            f"values <- {values}",
             f"# {_explain_match()}",
             f"values$share <- values[[{count}]] / "
             f"ave(values[[{count}]], values[[{group}]], FUN = sum)",
             f"both <- merge(people, values[c({group}, {about}, "
             f'"share")], by = {group})',
-            f"both$expected <- both$share{number}",
-            f'aggregate(both["expected"], by = both[c({by}, {about})], FUN = sum)',
+            f"expected <- both$share{number}",
+            f"tapply(expected, {keep_missing_in_r(f'both[c({by}, {about})]')}, sum)",
         ]
     )
 
@@ -289,10 +306,10 @@ def _match_in_sql(people: str, values: str, told: tuple[str, ...], weight: str) 
         [
             f"-- {_explain_match()}",
             f"SELECT p.{by}, v.{about}, sum(v.share{number}) AS expected",
-            f"FROM {read_in_sql(people)} AS p",
+            f"FROM {people} AS p",
             f"JOIN (SELECT {group}, {about},",
             f"             {count} / sum({count}) OVER (PARTITION BY {group}) AS share",
-            f"      FROM {read_in_sql(values)}) AS v USING ({group})",
+            f"      FROM {values}) AS v USING ({group})",
             "GROUP BY 1, 2",
             "ORDER BY 1, 2;",
         ]

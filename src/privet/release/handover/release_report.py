@@ -244,11 +244,12 @@ def report_ledger(ledger: Ledger) -> Document:
         "{n} releases about the same people are in the ledger.",
         number,
     )
-    parts: list[Part] = [
-        Picture(say("Which release shows which column."), lambda: draw_ledger(ledger)),
-        *([_tabulate_entries(entries)] if entries else []),
-        *([Listing(_list_remarks(entries))] if _list_remarks(entries) else []),
-    ]
+    seen = Picture(
+        say("Which release shows which column."), lambda: draw_ledger(ledger)
+    )
+    parts: list[Part] = [seen, _tabulate_entries(entries)] if entries else []
+    if remarks := _list_remarks(entries):
+        parts.append(Listing(remarks))
     spent = SpentBudget.of(ledger.entries, None)
     lines = list_spent(spent.to_dict()) if spent.losses else []
     return Document(

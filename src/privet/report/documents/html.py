@@ -31,6 +31,9 @@ from privet.values.visible_text import escape_controls
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may do with the page: draw it, and nothing else."""
 
+SHORT = 8
+"""Lines of a table that stay on one page of paper, below their headings."""
+
 NO_CHARTS = "Charts are left out: they need the extra 'report'."
 
 
@@ -183,8 +186,9 @@ def _write_grid(part: Grid) -> list[str]:
     """A table in a box of its own, which moves where the page is too narrow."""
     heads = "".join(f'<th scope="col">{_show(h) or "&nbsp;"}</th>' for h in part.heads)
     lines = "".join(f"<tr>{_write_line(line)}</tr>" for line in part.lines)
+    size = "short" if len(part.lines) <= SHORT else "long"
     return [
-        f'<div class="box" role="region" tabindex="0" '
+        f'<div class="box {size}" role="region" tabindex="0" '
         f'aria-label="{_show(part.caption)}">',
         f"<table><caption>{_show(part.caption)}</caption>",
         f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>",

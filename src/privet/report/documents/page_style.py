@@ -103,11 +103,13 @@ article p { margin: .4rem 0; }
   border-radius: .2rem; }
 .box:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: .93rem; }
-caption { text-align: left; padding: .5rem .6rem; font-weight: 600; }
+caption { text-align: left; padding: .5rem .6rem; font-weight: 600;
+  overflow-wrap: anywhere; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem;
   border-top: 1px solid var(--line); }
 thead th { background: var(--tint); }
-tbody th { font-weight: 600; }
+tbody th { font-weight: 600; min-width: 8rem; max-width: 24rem;
+  overflow-wrap: anywhere; }
 td { font-variant-numeric: tabular-nums; }
 figure { overflow-x: auto; }
 figure svg { display: block; min-width: min(29rem, var(--own)); }
@@ -146,10 +148,12 @@ PRINT = """
   h2 { margin-top: 1.4rem; }
   h2, h3, caption { break-after: avoid; }
   article, figure, tr, .verdict, .signatures, .program { break-inside: avoid; }
+  .short { break-inside: avoid; }
   thead { display: table-header-group; }
   .box { overflow: visible; border: 0; }
   table { font-size: 8.5pt; }
-  th, td { overflow-wrap: anywhere; padding: .2rem .4rem; }
+  th, td { overflow-wrap: anywhere; padding: .2rem .4rem; min-width: 5em; }
+  tbody th { max-width: 70mm; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8pt; }
   figure { overflow: visible; }
   figure svg { max-width: 100%; min-width: 0; }

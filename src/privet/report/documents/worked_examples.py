@@ -32,10 +32,15 @@ class Counted:
     """The file."""
     by: WrittenColumn
     """The column whose values are told apart."""
-    about: str
+    about: WrittenColumn
     """The other one."""
     weight: str = ""
     """How many people a row stands for; empty: one."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Those of the two that hold text."""
+        return list_texts((self.by, self.about))
 
 
 # Names in each language -------------------------------------------------------------
@@ -64,38 +69,70 @@ def quote_value(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def read_in_pandas(path: str) -> str:
-    """What reads a file in pandas."""
+def list_texts(columns: Sequence[WrittenColumn]) -> list[str]:
+    """Columns of text; a reader of text files must not take 01234 for a number."""
+    return [c.name for c in columns if c.kind == "text"]
+
+
+EMPTY = 'keep_default_na=False, na_values=[""]'
+"""What makes pandas take nothing but empty cells for missing, not the text NA."""
+
+
+def read_in_pandas(path: str, texts: Sequence[str]) -> str:
+    """What reads a file in pandas.
+
+    >>> print(read_in_pandas("table.csv", ["zip"]))
+    pd.read_csv("table.csv", keep_default_na=False, na_values=[""], dtype={"zip": str})
+    """
+    types = ", ".join(f"{quote_text(name)}: str" for name in texts)
+    told = f", dtype={{{types}}}" if texts else ""
+    file = quote_text(path)
     readers = {
-        ".parquet": "pd.read_parquet({})",
-        ".csv": 'pd.read_csv({}, keep_default_na=False, na_values=[""])',
-        ".xlsx": "pd.read_excel({})",
-        ".sav": "pd.read_spss({})",
-        ".dta": "pd.read_stata({})",
+        ".parquet": f"pd.read_parquet({file})",
+        ".csv": f"pd.read_csv({file}, {EMPTY}{told})",
+        ".xlsx": f"pd.read_excel({file}, {EMPTY}{told})",
+        ".sav": f"pd.read_spss({file})",
+        ".dta": f"pd.read_stata({file})",
     }
-    return readers[PurePath(path).suffix].format(quote_text(path))
+    return readers[PurePath(path).suffix]
 
 
-def read_in_r(path: str) -> str:
-    """What reads a file in R."""
+def read_in_r(path: str, texts: Sequence[str]) -> str:
+    """What reads a file in R.
+
+    >>> print(read_in_r("table.parquet", ["zip"]))
+    as.data.frame(arrow::read_parquet("table.parquet"))
+    """
+    types = ", ".join(f'{quote_text(name)} = "character"' for name in texts)
+    told = f", colClasses = c({types})" if texts else ""
+    file = quote_text(path)
     readers = {
-        ".parquet": "arrow::read_parquet({})",
-        ".csv": 'read.csv({}, check.names = FALSE, na.strings = "")',
-        ".xlsx": "readxl::read_excel({})",
-        ".sav": "haven::read_sav({})",
-        ".dta": "haven::read_dta({})",
+        ".parquet": f"arrow::read_parquet({file})",
+        ".csv": f'read.csv({file}, check.names = FALSE, na.strings = ""{told})',
+        ".xlsx": f"readxl::read_excel({file})",
+        ".sav": f"haven::read_sav({file})",
+        ".dta": f"haven::read_dta({file})",
     }
-    frame = readers[PurePath(path).suffix].format(quote_text(path))
-    return f"as.data.frame({frame})"
+    return f"as.data.frame({readers[PurePath(path).suffix]})"
 
 
-def read_in_sql(path: str) -> str:
-    """What reads a file in DuckDB; SPSS and Stata files must be saved otherwise."""
+def read_in_sql(path: str, texts: Sequence[str]) -> str:
+    """What reads a file in DuckDB; SPSS and Stata files must be saved otherwise.
+
+    >>> print(read_in_sql("table.csv", ["zip"]))
+    read_csv('table.csv', types = {'zip': 'VARCHAR'})
+    """
     suffix = PurePath(path).suffix
-    readers = {".parquet": "read_parquet({})", ".csv": "read_csv({})"}
+    types = ", ".join(f"{quote_value(name)}: 'VARCHAR'" for name in texts)
+    told = f", types = {{{types}}}" if texts else ""
     if suffix in (".sav", ".dta"):
         path, suffix = f"{PurePath(path).stem}.parquet", ".parquet"
-    return readers.get(suffix, "read_xlsx({})").format(quote_value(path))
+    file = quote_value(path)
+    readers = {
+        ".parquet": f"read_parquet({file})",
+        ".csv": f"read_csv({file}{told})",
+    }
+    return readers.get(suffix, f"read_xlsx({file})")
 
 
 # Tables -----------------------------------------------------------------------------
@@ -113,10 +150,17 @@ def choose_columns(manifest: Mapping[str, Any]) -> Counted | None:
         if len(plain) < 2:
             continue
         about = _find_value(plain)
-        others = [c for c in plain if c is not about]
-        by = next((c for c in others if "shown_as" in c.about), others[0])
-        return Counted(path, by, about.name, weights[0] if weights else "")
+        by = _find_changed([c for c in plain if c is not about])
+        return Counted(path, by, about, weights[0] if weights else "")
     return None
+
+
+def _find_changed(columns: Sequence[WrittenColumn]) -> WrittenColumn:
+    """What is told apart: of what is not shown as it was, what hides the fewest."""
+    changed = [c for c in columns if "shown_as" in c.about]
+    return min(
+        changed or columns[:1], key=lambda c: int(c.about.get("hidden_values", 0))
+    )
 
 
 def _find_value(columns: Sequence[WrittenColumn]) -> WrittenColumn:
@@ -162,13 +206,14 @@ def _leaves_out(by: WrittenColumn) -> bool:
 
 
 def _write_pandas(chosen: Counted, *, escaped: bool) -> list[str]:
-    by, about = quote_text(chosen.by.name), quote_text(chosen.about)
-    lines = ["import pandas as pd", "", f"table = {read_in_pandas(chosen.path)}"]
-    if escaped:
+    by, about = quote_text(chosen.by.name), quote_text(chosen.about.name)
+    read = read_in_pandas(chosen.path, chosen.texts)
+    lines = ["import pandas as pd", "", f"table = {read}"]
+    if escaped and chosen.texts:
         lines += [f"# {_say_escaped()}"]
         lines += [
-            f'table[{c}] = table[{c}].astype(str).str.replace("^\'", "", regex=True)'
-            for c in (by, about)
+            f'table[{c}] = table[{c}].str.replace("^\'", "", regex=True)'
+            for c in map(quote_text, chosen.texts)
         ]
     if _leaves_out(chosen.by):
         lines.append(f"# {_explain_left_out(chosen.by)}")
@@ -179,7 +224,7 @@ def _write_pandas(chosen: Counted, *, escaped: bool) -> list[str]:
     count = ".size()"
     if chosen.weight:
         count = f"[{quote_text(chosen.weight)}].sum()"
-    return [*lines, f"print(table.groupby([{by}, {about}]){count})"]
+    return [*lines, f"print(table.groupby([{by}, {about}], dropna=False){count})"]
 
 
 def _say_escaped() -> str:
@@ -187,47 +232,64 @@ def _say_escaped() -> str:
 
 
 def _write_r(chosen: Counted, *, escaped: bool) -> list[str]:
-    by, about = quote_text(chosen.by.name), quote_text(chosen.about)
-    lines = [f"table <- {read_in_r(chosen.path)}"]
-    if escaped:
+    by, about = quote_text(chosen.by.name), quote_text(chosen.about.name)
+    lines = [f"table <- {read_in_r(chosen.path, chosen.texts)}"]
+    if escaped and chosen.texts:
         lines += [f"# {_say_escaped()}"]
-        lines += [f'table[[{c}]] <- sub("^\'", "", table[[{c}]])' for c in (by, about)]
+        lines += [
+            f'table[[{c}]] <- sub("^\'", "", table[[{c}]])'
+            for c in map(quote_text, chosen.texts)
+        ]
     if _leaves_out(chosen.by):
         lines.append(f"# {_explain_left_out(chosen.by)}")
-        kept = f"table[[{by}]] != {quote_text(chosen.by.marker)}"
+        kept = f"!table[[{by}]] %in% {quote_text(chosen.by.marker)}"
         if not chosen.by.marker:
             kept = f"!grepl({quote_text(SEVERAL)}, table[[{by}]], perl = TRUE)"
-        lines.append(f"table <- table[which({kept}), ]")
-    number = f"table[[{quote_text(chosen.weight)}]]" if chosen.weight else "1"
+        lines.append(f"table <- table[{kept}, ]")
+    number = "rep(1, nrow(table))"
+    if chosen.weight:
+        number = f"table[[{quote_text(chosen.weight)}]]"
     return [
         *lines,
-        f"table$people <- {number}",
-        f'aggregate(table["people"], by = table[c({by}, {about})], FUN = sum)',
+        f"people <- {number}",
+        f"tapply(people, {keep_missing_in_r(f'table[c({by}, {about})]')}, sum)",
     ]
 
 
+def keep_missing_in_r(columns: str) -> str:
+    """Columns to count by, where a missing value is one like others.
+
+    >>> print(keep_missing_in_r('table["job"]'))
+    lapply(table["job"], addNA, ifany = TRUE)
+    """
+    return f"lapply({columns}, addNA, ifany = TRUE)"
+
+
 def _write_sql(chosen: Counted, *, escaped: bool) -> list[str]:
-    by, about = quote_name(chosen.by.name), quote_name(chosen.about)
-    shown = by, about
+    by, about = quote_name(chosen.by.name), quote_name(chosen.about.name)
+    shown = [by, about]
     lines = []
     if PurePath(chosen.path).suffix in (".sav", ".dta"):
         lines.append(f"-- {say('Save the file as Parquet first, with pandas or R.')}")
-    if escaped:
+    if escaped and chosen.texts:
         lines.append(f"-- {_say_escaped()}")
-        pattern = "regexp_replace(CAST({0} AS VARCHAR), '^''', '') AS {0}"
-        shown = pattern.format(by), pattern.format(about)
+        texts = set(map(quote_name, chosen.texts))
+        shown = [
+            f"regexp_replace({c}, '^''', '') AS {c}" if c in texts else c for c in shown
+        ]
     number = f"sum({quote_name(chosen.weight)})" if chosen.weight else "count(*)"
     if _leaves_out(chosen.by):
         lines.append(f"-- {_explain_left_out(chosen.by)}")
     lines += [
         f"SELECT {', '.join(shown)}, {number} AS people",
-        f"FROM {read_in_sql(chosen.path)} AS t",
+        f"FROM {read_in_sql(chosen.path, chosen.texts)} AS t",
     ]
     if chosen.by.marker:
-        lines.append(f"WHERE t.{by} <> {quote_value(chosen.by.marker)}")
+        marker = quote_value(chosen.by.marker)
+        lines.append(f"WHERE t.{by} IS DISTINCT FROM {marker}")
     elif _leaves_out(chosen.by):
         test = f"regexp_matches(CAST(t.{by} AS VARCHAR), {quote_value(SEVERAL)})"
-        lines.append(f"WHERE NOT {test}")
+        lines.append(f"WHERE {test} IS NOT TRUE")
     return [*lines, "GROUP BY 1, 2", "ORDER BY 1, 2;"]
 
 
@@ -269,7 +331,7 @@ def _estimate_in_pandas(
     return [
         "import pandas as pd",
         "",
-        f"table = {read_in_pandas(path)}",
+        f"table = {read_in_pandas(path, [column])}",
         f"# {why}",
         "weights = {",
         *lines,
@@ -290,7 +352,7 @@ def _estimate_in_r(
     named = ", ".join(map(quote_text, labels))
     cells = ", ".join(f"{w:.10g}" for row in weights for w in row)
     return [
-        f"table <- {read_in_r(path)}",
+        f"table <- {read_in_r(path, [column])}",
         f"# {why}",
         f"values <- c({named})",
         f"weights <- matrix(c({cells}), ncol = length(values), byrow = TRUE)",
@@ -316,4 +378,9 @@ def _estimate_in_sql(
         + f" END) AS {quote_name(true)}"
         for true, row in zip(labels, weights, strict=True)
     ]
-    return [f"-- {why}", "SELECT", ",\n".join(shares), f"FROM {read_in_sql(path)};"]
+    return [
+        f"-- {why}",
+        "SELECT",
+        ",\n".join(shares),
+        f"FROM {read_in_sql(path, [column])};",
+    ]

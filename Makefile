@@ -58,9 +58,14 @@ test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster wi
 test-postgres: $(PLACES)/.ready ## what runs on PostgreSQL: a server of its own; needs PostgreSQL's programs
 	PYTHONPATH=$(PLACES) $(BIN)/pytest -q -m postgres -p no:cacheprovider tests
 
+# `make test-crash CRASH_SECONDS=600 MOMENTS=50`: as many commands as the time allows,
+# and fewer moments of Ctrl-C; the output says which commands were not tried.
+CRASH_SECONDS ?=
+MOMENTS ?= 100
+
 test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call of a commit
-	PYTHONPATH=tests $(BIN)/python -m crash.enumeration
-	PYTHONPATH=tests $(BIN)/python -m crash.ctrl_c
+	PRIVET_CRASH_SECONDS=$(CRASH_SECONDS) PYTHONPATH=tests $(BIN)/python -m crash.enumeration
+	PYTHONPATH=tests $(BIN)/python -m crash.ctrl_c $(MOMENTS)
 
 test-forgeries: $(READY)  ## releases that were spoiled, and manifests with each of their fields changed
 	$(BIN)/pytest -q -n 2 -m forgeries tests/release

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -42,6 +43,9 @@ from privet.release.commit.interrupts import LAST, Interrupts
 from privet.release.kinds import list_kinds
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
+SECONDS = "PRIVET_CRASH_SECONDS"
+"""After how many seconds no more commands are begun; which are, is drawn then."""
+
 STOPPED, REFUSED, TRIED = 130, 2, 7
 """What children end with: stopped, refused, and the call was never reached."""
 
@@ -368,11 +372,17 @@ def main(names: list[str]) -> int:
 def run_all() -> int:
     begin, codes, points = time.monotonic(), [], 0
     waiting = [s.name for s in list_scenarios()]
+    limit = float(os.environ.get(SECONDS) or "inf")
+    if limit < float("inf"):
+        random.shuffle(waiting)
     running: list[subprocess.Popen[str]] = []
-    while waiting or running:
-        while waiting and len(running) < (os.cpu_count() or 1):
+    while True:
+        late = time.monotonic() - begin >= limit
+        while waiting and not late and len(running) < (os.cpu_count() or 1):
             words = [sys.executable, "-m", "crash.enumeration", waiting.pop(0)]
             running.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+        if not running:
+            break
         done = running.pop(0)
         told = done.communicate()[0]
         print(told, end="", flush=True)
@@ -381,6 +391,8 @@ def run_all() -> int:
         points += sum(
             int(w) for x in lines for w in x.replace(",", " ").split() if w.isdigit()
         )
+    if waiting:
+        print(f"NOT TRIED, since {limit:.0f} s were over: {', '.join(waiting)}")
     seconds = time.monotonic() - begin
     bad = sum(map(bool, codes))
     print(

@@ -22,7 +22,7 @@ from privet.values.contingency import Counts, Domain
 from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 
 Row = tuple[Any, ...]
-CASES = int(os.environ.get("PRIVET_CASES", "30"))
+CASES = int(os.environ.get("PRIVET_CASES", "16"))
 NAMES = ("a", "b", "c", "ill", "good")
 pytestmark = pytest.mark.filterwarnings("ignore:Value .* never occurs")
 

@@ -275,26 +275,34 @@ def test_no_release_no_verification(privet: Privet, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "said"),
+    ("more", "options", "code", "said"),
     [
+        ('name = "insiders"\nbelow = 0.9', [], 0, []),
         (
             'name = "insiders"\nbelow = 0.9',
+            ["--paper"],
             4,
             ["does not reach 'insiders'", "--method mondrian"],
         ),
         (
             'victim = "Tom"\nat_most = 1',
+            [],
             2,
             ["by name must not be in a policy that is published"],
         ),
     ],
-    ids=["insiders", "people by name"],
+    ids=["insiders lead", "insiders in the end", "people by name"],
 )
 def test_some_promises_stop_a_release(
-    privet: Privet, policy: str, more: str, code: int, said: list[str]
+    privet: Privet,
+    policy: str,
+    more: str,
+    options: list[str],
+    code: int,
+    said: list[str],
 ) -> None:
     stated = extended(policy, f'[[promise]]\nagainst = "insider"\n{more}', "more.toml")
-    result = privet("publish", "loans.csv", "-p", stated, "--dry-run")
+    result = privet("publish", "loans.csv", "-p", stated, "--dry-run", *options)
     assert code == result.exit_code
     assert all(words in result.stderr for words in said)
 

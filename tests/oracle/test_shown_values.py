@@ -389,8 +389,9 @@ def test_a_safe_table_without_quasi_columns_is_published_as_it_is(method: Any) -
         pv.publish(table, broken, method=method)
 
 
-def test_disclosure_names_the_method_that_keeps_measures() -> None:
+def test_disclosure_names_the_method_for_measures_that_do_not_lead() -> None:
     rows = pa.table({"age": [30, 31], "ill": ["x", "y"]})
     table = pv.read(rows, quasi="age", sensitive="ill")
+    measure = pv.Measure(delta_disclosure="0.5", missing="drop")
     with pytest.raises(pv.NoAudit, match="--method mondrian"):
-        pv.publish(table, pv.Measure(k_anonymity=2), method=pv.TopDownDisclosure())
+        pv.publish(table, measure, method=pv.TopDownDisclosure())

@@ -548,7 +548,8 @@ def _refuse_unjudged(policy: Policy, table: Table) -> None:
         raise NoAudit(
             "A table must have promises against a linker or an insider, or measures, "
             "that lead the search, to be published by top-down disclosure; "
-            f"got {', '.join([*kinds, *(m.kind for m in policy.measures)]) or 'none'}."
+            f"got {', '.join([*kinds, *(m.kind for m in policy.measures)]) or 'none'}. "
+            "What does not lead is for --method mondrian (method=pv.Mondrian())."
         )
 
 

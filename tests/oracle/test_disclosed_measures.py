@@ -19,7 +19,7 @@ from oracle import insiders, measures
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.suppression.cubes import all_classes, scored_cube, sparse_cube
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import EquivalenceClasses, group_counts
+from privet.values.equivalence_classes import group_counts
 
 Row = tuple[Any, ...]
 CASES = int(os.environ.get("PRIVET_CASES", "16"))
@@ -327,6 +327,18 @@ def test_nothing_is_published_that_nothing_leads() -> None:
         )
 
 
+def test_what_the_papers_search_does_not_look_at_might_be_hidden() -> None:
+    """It hides all of a, which a linker knows; b it never hides, though that helps."""
+    people = [("1", "x", 3), ("1", "y", 3), ("2", "x", 1), ("2", "y", 1), ("2", "z", 1)]
+    rows = [(a, b, "p", ill, "yes") for a, b, ill in people]
+    promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling("2/5"), {"ill": VALUES[2]})
+    stated = [promise, pv.Measure(k_anonymity=2)]
+    with pytest.raises(pv.Infeasible, match="does not reach"):
+        pv.publish(read(rows), stated, method=pv.TopDownDisclosure(paper=True))
+    release = pv.publish(read(rows), stated, utility=False)
+    assert {"a", "b"} == set(release.hidden)
+
+
 def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:
     rows = [(i, j, "p", 1 + j, "yes") for i in range(4) for j in range(2)]
     promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling(1), "ill")
@@ -348,28 +360,28 @@ def test_what_nothing_reaches_is_refused_with_what_to_do() -> None:
 # How much is judged -------------------------------------------------------------------
 
 
-def build_zips(zips: int, values: int) -> tuple[list[np.ndarray], EquivalenceClasses]:
-    """Two people in each zip but the first, which has one."""
+def build_cube(zips: int, values: int, judged: list[int]) -> scored_cube.ScoredCube:
+    """Two people in each zip but the first, whose one is too few; who was judged."""
+
+    def find_beyond(batch: Batch) -> np.ndarray:
+        judged.append(len(batch.groups.n))
+        return np.asarray(batch.groups.total < 2)
+
     zip_ = np.repeat(np.arange(zips), 2)[1:]
     ill = np.arange(len(zip_)) % values
     names = [str(i) for i in range(max(zips, values))]
     domains = Domain("zip", names[:zips]), Domain("ill", names[:values])
     counts = Counts(domains, (zip_, ill), np.ones(len(zip_), dtype=np.int64))
     grouped = group_counts(counts, ["zip"], "ill")
-    return [np.arange(zips)], grouped
+    fixed = np.zeros(zips, dtype=np.int64)
+    codes = [np.arange(zips)]
+    return scored_cube.ScoredCube([0], codes, fixed, grouped, [find_beyond])
 
 
 def test_rests_of_a_group_are_tried_together() -> None:
     """Not one histogram of all values for each of many that may be shown."""
-    judged = []
-
-    def find_beyond(batch: Batch) -> np.ndarray:
-        judged.append(len(batch.groups.n))
-        return np.asarray(batch.groups.total < 2)
-
-    codes, grouped = build_zips(300, 50)
-    fixed = np.zeros(300, dtype=np.int64)
-    cube = scored_cube.ScoredCube([0], codes, fixed, grouped, [find_beyond])
+    judged: list[int] = []
+    cube = build_cube(300, 50, judged)
     found = cube.look_at_values(0, np.arange(300), 300)
     assert [0] == np.flatnonzero(found.broken).tolist()
     # Each zip by itself, the first alone, and two halves of all people.
@@ -377,15 +389,8 @@ def test_rests_of_a_group_are_tried_together() -> None:
 
 
 def test_cuts_are_judged_as_far_as_they_are_asked_for() -> None:
-    judged = []
-
-    def find_beyond(batch: Batch) -> np.ndarray:
-        judged.append(len(batch.groups.n))
-        return np.asarray(batch.groups.total < 2)
-
-    codes, grouped = build_zips(300, 50)
-    fixed = np.zeros(300, dtype=np.int64)
-    cube = scored_cube.ScoredCube([0], codes, fixed, grouped, [find_beyond])
+    judged: list[int] = []
+    cube = build_cube(300, 50, judged)
     asked = np.isin(np.arange(300), [0, 149])
     found = cube.look_at_cuts(0, asked)
     assert [0] == np.flatnonzero(found.broken).tolist()

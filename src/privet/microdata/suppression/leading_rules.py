@@ -89,7 +89,7 @@ def _sees_classes(promise: Promise, table: Table) -> bool:
 
 
 def _is_certain(promise: Promise) -> bool:
-    """Whether companions are unknown, or else as many values as may be ruled out."""
+    """Whether running minima judge companions: values ruled out by number, surely."""
     who = promise.against
     assert isinstance(who, Insider)
     return who.same_as == 0 or (isinstance(who.rules_out, int) and not who.doubts)

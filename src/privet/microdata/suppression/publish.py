@@ -513,7 +513,7 @@ def publish_suppressed(
         made_by=chosen if recipe is None else None,
     )
     if recipe is None:
-        refuse_unreachable(release, table, run)
+        refuse_unreachable(release, table, fixed, run)
     refuse_unsafe(release)
     refuse_taken(spread_suppressed(release, run), release.columns())
     return judge_release(release, run)

@@ -5,14 +5,14 @@ Wang, Fung, Yu 2007, §3.3 (Theorem 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from privet.engine.protocol import Run
 from privet.errors import Infeasible
 from privet.microdata.privacy_models.models import find_model
 from privet.microdata.release import Release, find_reached, list_broken
-from privet.microdata.suppression.leading_rules import Stated, is_led_by
+from privet.microdata.suppression.leading_rules import Stated, is_led_by, list_known
 from privet.microdata.suppression.templates import DisclosureProblem, Template
 from privet.policy import Measure, Promise
 from privet.policy.acceptance import Uncovered
@@ -87,7 +87,9 @@ def _describe_case(promise: Promise, rule: Template) -> str:
     return f"{rule.column} has one value"
 
 
-def refuse_unreachable(release: Release, table: Table, run: Run) -> None:
+def refuse_unreachable(
+    release: Release, table: Table, fixed: Collection[str], run: Run
+) -> None:
     """Raise where everything that may be hidden is, and something is broken still."""
     broken = [
         (f.promise, f)
@@ -96,11 +98,13 @@ def refuse_unreachable(release: Release, table: Table, run: Run) -> None:
         if not (isinstance(f.promise, Uncovered) or f.note)
         and is_led_by(f.promise, table)
     ]
-    columns = list(release.recipe.columns) if release.recipe else []
-    shown = release._table.domains(columns, run) if broken and columns else {}
-    if not shown or any(len(domain) > 1 for domain in shown.values()):
+    if not broken:
         return
     asked, finding = broken[0]
+    columns = [c for c in list_known(table, asked, fixed) if c not in fixed]
+    shown = release._table.domains(columns, run)
+    if any(len(domain) > 1 for domain in shown.values()):
+        return
     reached, told = find_reached(finding)
     raise Infeasible(
         f"{type(asked).__name__} {asked.name!r} cannot be kept by hiding values: even "

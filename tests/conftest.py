@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("privet")
+
+# A shell without job control switches Ctrl-C off for what it starts in the background,
+# and whatever is started from here would be deaf to it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NOBODY = 65534
 

@@ -72,9 +72,9 @@ _grouping = combine_options(
     click.option(
         "--suppress",
         metavar="SHARE",
-        help="Suppress up to this share of the people, such as 0.05: full-domain, and "
-        "mondrian with the same cuts, show * for them; else mondrian leaves out the "
-        "widest groups.",
+        help="Suppress up to this share of the people, such as 0.05: they show *, and "
+        "are one more group. For mondrian by information and in buckets, the widest "
+        "groups are left out.",
     ),
     click.option(
         "--hide",
@@ -85,7 +85,8 @@ _grouping = combine_options(
     click.option(
         "--leave-out",
         is_flag=True,
-        help="For full-domain: leave suppressed people out instead of showing *.",
+        help="For full-domain: leave suppressed people out instead of showing *. For "
+        "mondrian: leave out the widest groups.",
     ),
     click.option(
         "--weigh",
@@ -96,8 +97,8 @@ _grouping = combine_options(
     click.option(
         "--price",
         metavar="NUMBER",
-        help="For full-domain: what a suppressed person costs, where * in every column "
-        "costs 1. Below 1 more is suppressed.",
+        help="For full-domain and mondrian: what a suppressed person costs, where * in "
+        "every column costs 1. Below 1 more is suppressed.",
     ),
 )
 """How groups are made."""
@@ -145,8 +146,8 @@ TAKES = {
         *("weighted", "ordered", "improve", "hierarchies"),
     ),
     "mondrian": (
-        *("form", "utility", "same_cuts", "hierarchies", "suppress", "hide"),
-        *("hidden", "ranges"),
+        *("form", "utility", "same_cuts", "hierarchies", "suppress", "leave_out"),
+        *("price", "hide", "hidden", "ranges"),
     ),
     "full-domain": ("hierarchies", "suppress", "leave_out", "weights", "price"),
 }

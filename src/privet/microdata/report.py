@@ -163,6 +163,7 @@ def _describe_groups(release: Release) -> dict[str, Any] | None:
         "largest": int(sizes.max()),
         "suppressed": partition.suppressed,
         "starred": partition.starred,
+        "stars": partition.stars,
         "same_cuts": bool(partition.blocks_of) and partition.choice is None,
         "chosen": None if partition.choice is None else partition.choice.to_dict(),
         "width": {c: round(w, 4) for c, w in partition.average_widths().items()},
@@ -326,6 +327,8 @@ def _format_groups(about: Mapping[str, Any]) -> list[str]:
                 n=f"{about['starred']:,}",
             )
         )
+    elif about["stars"]:
+        lines.append(say("Nobody is starred: that would hide more than it shows."))
     elif about["suppressed"]:
         lines.append(
             say("{n} people in wide groups are left out.", n=f"{about['suppressed']:,}")

@@ -179,7 +179,9 @@ def test_wide_groups_are_left_out_up_to_a_share() -> None:
     table = pv.read(pa.table({"age": ages}), quasi="age")
     measure = [pv.Measure(k_anonymity=5)]
     for share, out in (("0.1", 5), ("0.04", 0)):
-        release = pv.publish(table, measure, method=pv.Mondrian(suppress=share))
+        release = pv.publish(
+            table, measure, method=pv.Mondrian(suppress=share, leave_out=True)
+        )
         partition = release.grouped.partition  # type: ignore[union-attr]
         assert out == partition.suppressed
         assert 100 == partition.people + partition.suppressed
@@ -198,7 +200,7 @@ def test_suppressing_never_makes_a_table_infeasible(seed: int, out: int) -> None
     }
     table = pv.read(pa.table(rows), quasi=["age", "job"], sensitive="ill")
     asked = [pv.Measure(k_anonymity=2), pv.Measure(t_closeness="0.35")]
-    method = pv.Mondrian(suppress="0.25")
+    method = pv.Mondrian(suppress="0.25", leave_out=True)
     release = pv.publish(table, asked, method=method, utility=False)
     assert release.grouped is not None
     assert out == release.grouped.partition.suppressed

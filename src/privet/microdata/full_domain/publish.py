@@ -53,6 +53,7 @@ from privet.microdata.generalisation.publish import (
     Mondrian,
     read_hierarchies,
     read_orders,
+    read_price,
     read_share,
 )
 from privet.microdata.generalisation.splits.split_task import LINE
@@ -91,13 +92,6 @@ def _read_weights(
         if weight <= 0:
             raise InputError(f"The weight of {column!r} must be above 0; got {weight}.")
     return FrozenDict(found)
-
-
-def _read_price(price: Number) -> Fraction:
-    found = fraction(price, "price")
-    if found < 0:
-        raise InputError(f"price must be 0 or more; got {price!r}.")
-    return found
 
 
 @attrs.frozen(kw_only=True, field_transformer=name_fields)
@@ -143,7 +137,7 @@ class FullDomain:
     suppress: Fraction = attrs.field(default=Fraction(0), converter=read_share)
     leave_out: bool = attrs.field(default=False, converter=bool)
     weights: Mapping[str, Fraction] = attrs.field(default=None, converter=_read_weights)
-    price: Fraction = attrs.field(default=Fraction(1), converter=_read_price)
+    price: Fraction = attrs.field(default=Fraction(1), converter=read_price)
 
     def __attrs_post_init__(self) -> None:
         self._as_mondrian()  # refuses what does not go together

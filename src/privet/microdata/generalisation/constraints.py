@@ -399,11 +399,11 @@ class Constraints:
         return hist[:, self.rules.offset[j] : self.rules.offset[j + 1]]
 
     def _judge_release(
-        self, hist: Ints, totals: Ints, parted: Parted | None
+        self, hist: Ints, totals: Ints, parted: Parted | None, more: int
     ) -> SplitTrial | None:
         """What must hold beyond the rules on single groups."""
         # A group that falls into two had two people or more: no single is lost.
-        groups = self.groups + len(totals) // 2
+        groups = self.groups + more
         singles = self.singles + int((totals == 1).sum())
         if _exceeds(groups, self.most_groups) or _exceeds(singles, self.most_alone):
             return None
@@ -427,9 +427,15 @@ class Constraints:
 
         A line of the histograms per part, two parts per group.
         """
+        return self.try_groups(hist, totals, parted, len(totals) // 2)
+
+    def try_groups(
+        self, hist: Ints, totals: Ints, parted: Parted | None, more: int
+    ) -> SplitTrial | None:
+        """The same if these groups take the place of others; so many are more."""
         if find_beyond(hist, totals, self.rules).any():
             return None
-        return self._judge_release(hist, totals, parted)
+        return self._judge_release(hist, totals, parted, more)
 
     def find_failing(self, hist: Ints, totals: Ints) -> Flags:
         """Which groups are too small, tell too much, or are beyond a measure."""

@@ -181,6 +181,9 @@ class GroupedForm:
                 "chosen": partition.choice.to_dict(),
                 "labels": {a.name: list(own) for a, own in names},
             }
+        starred = {}
+        if partition.starred_lines:
+            starred = {"starred": list(partition.starred_lines)}
         return {
             "recipe": "groups",
             **chosen,
@@ -190,6 +193,7 @@ class GroupedForm:
                 "cut": self.partition.tree[:, CUT].tolist(),
                 "left": self.partition.tree[:, LEFT].tolist(),
             },
+            **starred,
             "same_cuts": [block.tolist() for block in self.partition.blocks_of],
             "hidden": {
                 a.name: [a.texts[p] for p in sorted(a.hidden)]

@@ -126,7 +126,7 @@ class MondrianState:
         self._add([[0, len(cells), -1, 0, 0, people]])
         self._pending: list[tuple[float, int, BestSplits | None]] = []
         self._ahead: dict[int, SplitsAhead] = {}
-        self._queue_group(0)
+        self.queue_group(0)
 
     @property
     def tree(self) -> Ints:
@@ -142,7 +142,7 @@ class MondrianState:
         self._lines[self._used : used] = lines
         self._used = used
 
-    def _queue_group(self, line: int) -> None:
+    def queue_group(self, line: int) -> None:
         """Take a group in, by how blurred it is."""
         start, stop, *_, people = self.tree[line].tolist()
         if people < 2 * self.judge.least or stop - start < 2:
@@ -234,17 +234,22 @@ class MondrianState:
             return self._finish(move.line)
         first = self._make(move)
         heappop(self._pending)
-        self._queue_group(first)
-        self._queue_group(first + 1)
+        self.queue_group(first)
+        self.queue_group(first + 1)
         return SplitStep(move.name, people, 2)
 
     def _make(self, move: Split) -> int:
         """Part the rows of a group; the line of its left part."""
         assert move.trial is not None
-        start, stop = self.tree[move.line, :2].tolist()
-        middle = self.cutter.part(self.cells, start, stop, move.column, move.cut)
+        first = self.part_group(move.line, move.column, move.cut, move.left)
         self.judge.accept(move.trial)
-        return self._add_parts(move.line, (move.column, move.cut), middle, move.left)
+        return first
+
+    def part_group(self, line: int, column: int, cut: int, left: int) -> int:
+        """Part a group as somebody judged it; the line of its left part."""
+        start, stop = self.tree[line, :2].tolist()
+        middle = self.cutter.part(self.cells, start, stop, column, cut)
+        return self._add_parts(line, (column, cut), middle, left)
 
     def _add_parts(
         self, line: int, split: tuple[int, int], middle: int, left: int
@@ -359,14 +364,18 @@ class MondrianState:
         """The highest belief of any promise."""
         return self.judge.find_worst_belief()
 
-    def collect_leaves(self) -> Ints:
-        """The groups, as they lie in the cells: start, stop and people of each."""
+    def list_leaves(self) -> Ints:
+        """The lines of the groups, as they lie in the cells."""
         lines, at = self.tree, np.array([0])
         found = []
         while len(at):  # level by level; what was cut short is not reached
             whole = lines[at, COLUMN] < 0
-            found.append(lines[at[whole]][:, [START, STOP, PEOPLE]])
+            found.append(at[whole])
             left = lines[at[~whole], LEFT]
             at = np.concatenate([left, left + 1])
         leaves = np.concatenate(found)
-        return leaves[np.argsort(leaves[:, 0])]
+        return leaves[np.argsort(lines[leaves, START])]
+
+    def collect_leaves(self) -> Ints:
+        """The groups, as they lie in the cells: start, stop and people of each."""
+        return self.tree[self.list_leaves()][:, [START, STOP, PEOPLE]]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,8 @@ class Partition:
     """How many people are in the last group, which shows `*` in every column."""
     stars: bool = False
     """Whether it was chosen together with the cuts who is starred."""
+    starred_lines: tuple[int, ...] = ()
+    """The lines of the tree they came from, where groups have cuts of their own."""
     choice: LevelChoice | None = None
     """What full-domain search chose; None: groups were made otherwise."""
     blank: bool = False
@@ -147,7 +150,8 @@ class Partition:
                     width += [wide] if known[key] == len(width) else []
             number = np.array([known[key] for key in keys], dtype=np.int32)
             of[groups] = number[at]
-        return GroupLabels(list(texts), of, np.array(width))
+        found = GroupLabels(list(texts), of, np.array(width))
+        return _star_last(found) if self.starred else found
 
     def _label_by_range(self, d: int) -> GroupLabels:
         """A group shows the range its people are in, whether or not they fill it."""
@@ -250,8 +254,22 @@ def _blank_missing(labels: GroupLabels) -> GroupLabels:
     if None not in texts or ANY not in texts:
         return labels
     of = np.where(labels.of == texts.index(None), texts.index(ANY), labels.of)
+    return _drop_unused(labels, of)
+
+
+def _star_last(labels: GroupLabels) -> GroupLabels:
+    """Labels of which the last group has the one that tells nothing."""
+    texts, width = labels.texts, labels.width
+    if ANY not in texts:
+        texts, width = [*texts, ANY], np.append(width, WIDEST)
+    of = np.append(labels.of[:-1], texts.index(ANY))
+    return _drop_unused(GroupLabels(texts, of, width), of)
+
+
+def _drop_unused(labels: GroupLabels, of: NDArray[Any]) -> GroupLabels:
+    """Without texts that no group has: files name none of them."""
     used, new = np.unique(of, return_inverse=True)
-    kept = [texts[int(i)] for i in used]
+    kept = [labels.texts[int(i)] for i in used]
     return GroupLabels(kept, new.astype(np.int32), labels.width[used])
 
 

@@ -2,7 +2,7 @@
 
 Its options, the groups it arrives at, and the release: from the promises (k-anonymity,
 l-diversity, linkers, insiders) to groups that keep them, by local recoding or, with
-`same_cuts`, by global recoding; a few people in the widest groups may be suppressed.
+`same_cuts`, by global recoding; a few people may be suppressed, as stars or left out.
 Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm"; LeFevre, DeWitt,
 Ramakrishnan 2006, Mondrian.
 """
@@ -21,6 +21,7 @@ import numpy as np
 
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, NoAudit
+from privet.microdata.full_domain.suppression_pool import Suppression
 from privet.microdata.generalisation import distributed_rows, domain_order
 from privet.microdata.generalisation.constraints import (
     Constraints,
@@ -62,6 +63,7 @@ from privet.microdata.generalisation.starred_cuts import (
     can_star,
     refine_with_stars,
 )
+from privet.microdata.generalisation.starred_outliers import star_outliers
 from privet.microdata.linkage import settle_rules
 from privet.microdata.release import (
     Release,
@@ -70,6 +72,7 @@ from privet.microdata.release import (
     refuse_unsafe,
 )
 from privet.microdata.several_releases.outline import judge_release
+from privet.microdata.skyline.household_findings import asks_households
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
 from privet.microdata.written_columns import (
     HIDDEN,
@@ -130,6 +133,14 @@ def read_share(suppress: Number) -> Fraction:
     return share
 
 
+def read_price(price: Number) -> Fraction:
+    """What a suppressed person costs."""
+    found = fraction(price, "price")
+    if found < 0:
+        raise InputError(f"price must be 0 or more; got {price!r}.")
+    return found
+
+
 @attrs.frozen(kw_only=True, field_transformer=name_fields)
 class Mondrian:
     """Split everybody into groups as small as every promise allows.
@@ -151,9 +162,15 @@ class Mondrian:
         Whether everybody has the same ranges and sets, which are easier to analyse;
         otherwise each group has its own, which are narrower.
     suppress
-        Which share of the people may be suppressed. With the same cuts for everybody
-        they are starred: they show `*` in every known column, and are one more group;
-        otherwise, and with information, the widest groups are left out.
+        Which share of the people may be suppressed. They are starred: they show `*` in
+        every known column, and are one more group. Nobody is where stars would hide
+        more than others gain. With information and in buckets, and where people belong
+        to households, the widest groups are left out.
+    leave_out
+        Whether the widest groups are left out instead of starring people.
+    price
+        What a starred person costs, where one costs 1 of whom every column shows `*`.
+        Below 1 more are starred.
     hide
         Values that no group may name, by column: where one would be named, `*` stands.
         Groups that look alike then are one, and everything is judged again.
@@ -176,6 +193,8 @@ class Mondrian:
     )
     same_cuts: bool = attrs.field(default=False, converter=bool)
     suppress: Fraction = attrs.field(default=Fraction(0), converter=read_share)
+    leave_out: bool = attrs.field(default=False, converter=bool)
+    price: Fraction = attrs.field(default=Fraction(1), converter=read_price)
     hide: Mapping[str, tuple[str, ...]] = attrs.field(
         default=None, converter=read_orders
     )
@@ -190,6 +209,11 @@ class Mondrian:
         if self.hide and self.form == BUCKETS:
             raise InputError(
                 "hide must be left out for buckets: they show known values as they are."
+            )
+        if self.price != 1 and self.suppress and not self._asks_stars:
+            raise InputError(
+                "price must be left out where the widest groups are left out: by "
+                "information, in buckets, and with leave_out. Nobody is starred there."
             )
         written = (self.hidden, self.ranges)
         if self.form == BUCKETS and written != (MARKED, LABELS):
@@ -234,7 +258,8 @@ class Mondrian:
         watcher: Watcher | None = None,
     ) -> tuple[Partition, Refinement[SplitStep]]:
         """The groups, and how they were found; the counts are used up."""
-        prepared = prepared.bring_cells(self.same_cuts, table)
+        stars = self._may_star(prepared)
+        prepared = prepared.bring_cells(self.same_cuts or stars, table)
         prepared = prepared.add_known_cells(table)
         cells, released = prepared.cells, len(prepared.cells.domains)
         released -= len(prepared.known)
@@ -245,6 +270,7 @@ class Mondrian:
         refined: Refinement[SplitStep]
         tree, starred = np.empty((0, LINE), dtype=np.int64), 0
         blocks: tuple[Ints, ...] = ()
+        lines: tuple[int, ...] = ()
         if isinstance(state, StarredState):
             assert isinstance(cells, DistinctRows)
             even = make_criterion(-1, 1)
@@ -256,8 +282,10 @@ class Mondrian:
             refined, blocks = refine(state, watcher=watcher), tuple(state.blocks)
             leaves = state.collect_leaves()
         else:
-            refined, tree = refine(state, watcher=watcher), state.tree
-            leaves = state.collect_leaves()
+            stop = self._limit_stars(cells.people if stars else 0)
+            refined = refine(state, watcher=watcher)
+            groups, refined = star_outliers(state, made, stop, refined, watcher)
+            (leaves, starred, lines), tree = groups, state.tree
         partition = Partition(
             tuple(made),
             cells.domains[len(made) : released],
@@ -266,7 +294,8 @@ class Mondrian:
             tree,
             blocks_of=blocks,
             starred=starred,
-            stars=isinstance(state, StarredState),
+            stars=isinstance(state, StarredState) or (stars and not self.same_cuts),
+            starred_lines=lines,
             blank=self.hidden == NULL,
         )
         return partition, refined
@@ -320,26 +349,42 @@ class Mondrian:
             return MondrianState(
                 cells, form, aim, judge, cutter, names, distributed_rows.AT_ONCE
             )
-        budget = int(self.suppress * cells.people)
-        if self.same_cuts and self._stars_people(cells, judge, budget):
-            return StarredState(cells.rows, list(made), judge, budget)
+        stars = self._limit_stars(cells.people)
+        if self.same_cuts and self._stars_cuts(prepared, cells, judge):
+            return StarredState(cells.rows, list(made), judge, stars)
         if self.same_cuts:
             return RecodingState(cells.rows, list(made), aim, judge)
         cutter = kernels.choose_kernels(len(cells.rows), not judge.is_local)
         return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
-    def _stars_people(
-        self, cells: DistinctRows, judge: Constraints, budget: int
-    ) -> bool:
-        """Whether cuts are chosen together with who is starred.
+    @property
+    def _asks_stars(self) -> bool:
+        asked = self.suppress > 0 and not self.leave_out
+        return asked and self.utility == "ncp" and self.form == GENERALISED
 
-        Cuts by information keep all labels, and leave wide groups out afterwards.
+    def _limit_stars(self, people: int) -> Suppression:
+        """How many of so many people may be starred, and what each costs."""
+        return Suppression(int(self.suppress * people), float(self.price))
+
+    def _may_star(self, prepared: MondrianProblem) -> bool:
+        """Whether people are starred where some may be suppressed.
+
+        Cuts by information keep all labels, buckets have none, and for households
+        splits are undone: there wide groups are left out afterwards.
         """
+        homes = any(
+            isinstance(r.promise, Promise) and asks_households(r.promise)
+            for r in prepared.rules
+        )
+        return self._asks_stars and not homes
+
+    def _stars_cuts(
+        self, prepared: MondrianProblem, cells: DistinctRows, judge: Constraints
+    ) -> bool:
+        """Whether cuts for everybody are chosen together with who is starred."""
+        few = can_star(cells.rows, len(cells.domains), judge)
         return (
-            budget > 0
-            and self.utility == "ncp"
-            and self.form == GENERALISED
-            and can_star(cells.rows, len(cells.domains), judge)
+            self._may_star(prepared) and few and int(self.suppress * cells.people) > 0
         )
 
     # Columns ------------------------------------------------------------------------
@@ -412,8 +457,7 @@ class Mondrian:
 
     def suppress_nobody(self) -> Self | None:
         """The same with everybody shown, where who is suppressed was chosen early."""
-        chosen = self.same_cuts and self.suppress
-        return attrs.evolve(self, suppress=0) if chosen else None
+        return attrs.evolve(self, suppress=0) if self._asks_stars else None
 
     def _find_outliers(self, partition: Partition) -> Ints:
         """Groups at least twice as wide as the average, the widest first."""

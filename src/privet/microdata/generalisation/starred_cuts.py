@@ -3,8 +3,8 @@
 A cut everywhere is allowed if the groups that fail fit the budget and the starred
 people, who are one more group, pass; of all cuts the one that lowers the cost most is
 made. Failing people may become fewer again, so that a cut which was refused is tried
-again after every one that is made. Cost is the mean NCP of all people, 1 for starred
-ones; groups are rolled up from counts, as full-domain search does it.
+again after every one that is made. Cost is the mean NCP of all people, for starred ones
+their price; groups are rolled up from counts, as full-domain search does it.
 Fung, Wang, Yu 2005 (top-down specialization); `full_domain/suppression_pool.py`.
 """
 
@@ -107,7 +107,7 @@ class StarredState:
         cells: Cells,
         attributes: list[OrderedDomain],
         judge: Constraints,
-        budget: int,
+        stars: Suppression,
     ) -> None:
         self.cells, self.attributes, self.judge = cells, attributes, judge
         people = cells[:, -1].astype(np.int64)
@@ -115,7 +115,7 @@ class StarredState:
         hist = count_parts(cells, people, everybody, 1, judge.rules)
         judge.begin(hist[0], int(people.sum()), cells)
         self._base, self._of_cell = self._count(people)
-        self._pools = PoolSearch(ConstraintJudge(judge), Suppression(budget))
+        self._pools = PoolSearch(ConstraintJudge(judge), stars)
         self._margins = [
             self._base.count_margin(d, len(a)) for d, a in enumerate(attributes)
         ]

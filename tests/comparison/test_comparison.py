@@ -216,6 +216,18 @@ def test_methods_of_ones_own_and_people_suppressed() -> None:
     assert found["five"].figures["ncp"] < found["plain"].figures["ncp"]
 
 
+def test_a_budget_makes_no_method_worse() -> None:
+    """Of buckets and cuts by information, wide groups would go for nothing."""
+    names = ["mondrian", "buckets", "same-cuts", "full-domain", "subtrees"]
+    with read_rows(0) as table:
+        policy = make_policy("9/10", 4)
+        plain = compare(table, policy, methods=names)
+        asked = compare(table, policy, methods=names, suppress="1/5")
+    for name in names:
+        before, after = (found[name].figures["ncp"] for found in (plain, asked))
+        assert after <= before + 1e-9, name
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -114,8 +114,14 @@ def _name_method(name: str, method: Any) -> Candidate:
 
 
 def _let_suppress(candidate: Candidate, suppress: Number) -> Candidate:
-    """The method with people it may suppress, where it can and says nothing itself."""
+    """The method with people it may suppress, where it says nothing itself.
+
+    Only where they are chosen so that more is kept: groups that are left out once all
+    is done make every figure worse.
+    """
     method = candidate.method
     if not suppress or not isinstance(method, Mondrian | FullDomain) or method.suppress:
+        return candidate
+    if isinstance(method, Mondrian) and not method.stars:
         return candidate
     return replace(candidate, method=attrs.evolve(method, suppress=suppress))

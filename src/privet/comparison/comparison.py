@@ -199,8 +199,8 @@ def compare(
         Figures for the Pareto front: a release is on it if no other is better in one
         of them and as good in all.
     suppress
-        The share of the people that methods which can may suppress; yours, too, where
-        they do not say it themselves.
+        The share of the people that methods may suppress which choose them so that more
+        is kept; yours, too, where they do not say it themselves.
     peers
         Other programs to run on the same table, each in a process of its own: "arx",
         "anjana", "anonypy", "pycanon". What they make is judged by our audit.

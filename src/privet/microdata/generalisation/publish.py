@@ -358,9 +358,14 @@ class Mondrian:
         return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
     @property
+    def stars(self) -> bool:
+        """Whether people that may be suppressed are starred, where that keeps more."""
+        plain = self.utility == "ncp" and self.form == GENERALISED
+        return plain and not self.leave_out
+
+    @property
     def _asks_stars(self) -> bool:
-        asked = self.suppress > 0 and not self.leave_out
-        return asked and self.utility == "ncp" and self.form == GENERALISED
+        return self.stars and self.suppress > 0
 
     def _limit_stars(self, people: int) -> Suppression:
         """How many of so many people may be starred, and what each costs."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import privet as pv
@@ -155,6 +156,23 @@ def test_what_was_before_needs_the_private_record(tmp_path: Path) -> None:
     assert "5 of 10 rows" in after["text"]
     assert WHY in json.dumps(told["accepted"])
     assert "A. Steward" in json.dumps(told["accepted"])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "pay lies between 1000 and 1050"), ("de", "pay zwischen 1000 und 1050")],
+)
+def test_what_was_before_is_told_of_numbers_within_a_window(
+    tmp_path: Path, language: str, said: str
+) -> None:
+    """A record has both ends of the window in place of a value."""
+    people = pa.table({"age": [20, 20, 30, 30], "pay": [1000, 1050, 2000, 9000]})
+    guarded = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), {"pay": {"within": "10 %"}})
+    with pv.read(people, quasi="age", sensitive="pay") as table:
+        release = pv.publish(table, [guarded], method=pv.Mondrian())
+        release.write(tmp_path / "out", custody=tmp_path / "vault")
+        page = release.report(tmp_path / "a.md", language=language)
+    assert said in page.read_text("utf-8")
 
 
 def test_the_record_of_another_release_is_refused(tmp_path: Path) -> None:

@@ -436,6 +436,27 @@ def test_small_tables(rows: int) -> None:
     assert ("as it is", rows) == (release.method, len(release.table))
 
 
+@pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("method", [pv.Mondrian(), pv.FullDomain()], ids=str)
+def test_an_unchanged_table_recounts_wherever_its_columns_stand(
+    tmp_path: Path, method: Any, seed: int
+) -> None:
+    """Of sets of columns that tell as much the first is named, as they are written."""
+    dice = random.Random(seed)
+    names = dice.sample(["age", "job", "town", "ill", "pay"], 5)
+    rows = pa.table({c: [dice.choice("abc") for _ in range(30)] for c in names})
+    with pv.read(
+        rows, quasi=["age"], sensitive="ill", target="town", other=["job", "pay"]
+    ) as table:
+        release = pv.publish(table, [pv.Measure(k_anonymity=2)], method=method)
+        assert "as it is" == release.method
+        release.write(
+            tmp_path / "out", custody=tmp_path / "vault", accept={"ill": "no limit"}
+        )
+    assert pv.verify(tmp_path / "out").good
+
+
 CANARY = "CANARY-7f3a"
 
 

@@ -159,12 +159,16 @@ class MondrianProblem:
         """The same table, counted from memory where the counts are there."""
         if isinstance(self.cells, DistributedRows):
             return table
-        rows = self.cells.rows
+        rows, domains = self.cells.rows, self.cells.domains
         if isinstance(rows, np.memmap):
             return table
-        codes = [rows[:, j] for j in range(len(self.cells.domains))]
+        # In the table's order: of sets of columns that tell as much the first is named.
+        names = [d.name for d in domains]
+        order = [names.index(c) for c in table.schema.names if c in names]
+        codes = [rows[:, j] for j in order]
         n = rows[:, -1].astype(np.int64)
-        return replace(table, engine=InMemory(self.cells.domains, codes, n))
+        engine = InMemory([domains[j] for j in order], codes, n)
+        return replace(table, engine=engine)
 
     def as_rows(self, table: Table) -> Table:
         """The same where rows were counted as they are; else the table itself.

@@ -14,6 +14,7 @@ from privet.findings import Basis, Finding, Verdict, Witness
 from privet.languages import LANGUAGES, speak
 from privet.policy import Measure, Promise
 from privet.values.beliefs import Belief
+from privet.values.windows import Span
 
 Told = Mapping[str, Any]
 """A finding, as a record has it."""
@@ -79,11 +80,22 @@ def _read_witness(told: Told | None) -> Witness | None:
     """The case that decides; an attack cannot be made again from what is recorded."""
     if told is None:
         return None
-    people = told["count"], told["of"]
     if told.keys() == MEASURED:
+        people = told["count"], told["of"]
         return Witness(told["knows"], "", None, *people, 0, 1, told["counted"])
     if told.keys() != COUNTED:
         raise ValueError
-    ((column, value),) = told["about"].items()
-    everybody = told["prior_count"], told["prior_of"]
-    return Witness(told["knows"], column, value, *people, *everybody, told["counted"])
+    ((column, about),) = told["about"].items()
+    # A number within a window is recorded by both of its ends.
+    span = Span(about["from"], about["to"]) if isinstance(about, Mapping) else None
+    return Witness(
+        knows=told["knows"],
+        column=column,
+        value=about if span is None else str(span),
+        part=told["count"],
+        whole=told["of"],
+        prior_part=told["prior_count"],
+        prior_whole=told["prior_of"],
+        counted=told["counted"],
+        window=span,
+    )

@@ -247,8 +247,8 @@ PUBLISH_FIELDS = {
     "groups.largest": "The size of the largest.",
     "groups.suppressed": "How many people are left out.",
     "groups.starred": "How many people show `*` in every known column, as one group.",
-    "groups.stars": "Whether people may have been starred while groups were made; where "
-    "none are, that would have hidden more than it shows.",
+    "groups.stars": "Whether people may have been starred while groups were made; "
+    "where none are, that would have hidden more than it shows.",
     "groups.same_cuts": "Whether everybody has the same cuts.",
     "groups.chosen": "Of full-domain and subtrees: what the manifest says of the "
     "choice; its `cost` and the least possible (`bound`), NCP; how many of the "

@@ -6,7 +6,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations, product
 
@@ -34,13 +34,22 @@ Row = tuple[tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class Asked:
-    """k-anonymity, distinct l-diversity, a ceiling on beliefs, t-closeness."""
+    """k-anonymity, distinct l-diversity, a ceiling on beliefs, t-closeness.
+
+    And delta-disclosure of the values that a group has, which merging may worsen.
+    """
 
     k: int = 1
     l: int = 1
     alpha: Fraction = Fraction(1)
     t: Fraction = Fraction(1)
     values: int = 2
+    delta: Fraction | None = None
+
+    @property
+    def monotone(self) -> bool:
+        """Whether merging groups never worsens it."""
+        return self.delta is None
 
     def passes(self, group: list[int], everybody: Counter[int]) -> bool:
         """Whether a group of protected values does, by definition."""
@@ -50,6 +59,14 @@ class Asked:
         if Fraction(max(own.values()), n) > self.alpha:
             return False
         whole = sum(everybody.values())
+        if self.delta is not None:
+            ratios = [
+                Fraction(c, n) / Fraction(everybody[v], whole)
+                for v, c in own.items()
+                if c
+            ]
+            if any(not 1 / self.delta < r < self.delta for r in ratios):
+                return False
         far = sum(
             abs(Fraction(own[v], n) - Fraction(everybody[v], whole))
             for v in range(self.values)
@@ -61,7 +78,7 @@ class Judge:
     """The same, on histograms."""
 
     def __init__(self, asked: Asked, everybody: Ints) -> None:
-        self.asked = asked
+        self.asked, self.monotone = asked, asked.monotone
         self.everybody = Counter(dict(enumerate(everybody.tolist())))
 
     def find_failing(self, hist: Ints, totals: Ints) -> Flags:
@@ -248,12 +265,18 @@ def test_what_is_found_is_safe() -> None:
         assert not Judge(asked, everybody).find_failing(hist, totals).any()
 
 
-def test_without_a_budget_monotone_criteria_are_always_optimal() -> None:
-    dice = random.Random(6)
+@pytest.mark.parametrize("delta", [None, Fraction(3, 2), Fraction(2)])
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_without_a_budget_the_best_node_is_always_proved(
+    semantics: str, delta: Fraction | None
+) -> None:
+    """By what each unsafe node says of finer ones, or where it says nothing by all."""
+    dice = random.Random(f"6 {semantics} {delta}")
     for _ in range(CASES):
         columns, rows, asked = random_case(dice)
+        asked = replace(asked, delta=delta)
         base = count(columns, rows, asked.values)
-        run, *_ = search(columns, base, asked, Suppression(0))
+        run, *_ = search(columns, base, asked, Suppression(0, 1.0, semantics))
         found = run.run()
         listed = list_releases(columns, rows, asked, 0, Fraction(1), STARRED)
         least = min((cost for _, cost in listed), default=None)
@@ -261,6 +284,32 @@ def test_without_a_budget_monotone_criteria_are_always_optimal() -> None:
         if least is not None:
             assert found.optimal
             assert found.cost == pytest.approx(float(least))
+
+
+def test_without_a_budget_few_nodes_are_judged() -> None:
+    """Each unsafe node rules out all finer ones, also where groups are large."""
+    nodes = np.array([[i // 2**level for i in range(32)] for level in range(6)])
+    columns = [LevelledColumn(str(c), nodes.astype(np.int32)) for c in range(4)]
+    dice = random.Random(9)
+    rows = [(tuple(dice.randrange(32) for _ in columns), i % 3) for i in range(400)]
+    base, asked = count(columns, rows, 3), Asked(alpha=Fraction(1, 2), values=3)
+    found = search(columns, base, asked, Suppression(0))[0].run()
+    assert found.optimal
+    assert 6**4 == found.nodes
+    assert found.judged < 150
+
+
+def test_a_search_that_is_stopped_early_has_something_to_show() -> None:
+    """The walk down comes first: what is found is far below the top."""
+    nodes = np.array([[i // 2**level for i in range(32)] for level in range(6)])
+    columns = [LevelledColumn(str(c), nodes.astype(np.int32)) for c in range(4)]
+    dice = random.Random(10)
+    rows = [(tuple(dice.randrange(32) for _ in columns), i % 3) for i in range(400)]
+    base, asked = count(columns, rows, 3), Asked(alpha=Fraction(1, 2), values=3)
+    run, *_ = search(columns, base, asked, Suppression(20))
+    found = run.run(lambda judged, *_: judged >= 24)
+    assert ("time", 24) == (found.ended, found.judged)
+    assert found.bound < found.cost < 0.8
 
 
 def test_nodes_come_in_order_and_once() -> None:

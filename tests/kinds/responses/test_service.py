@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Thread
@@ -72,13 +72,16 @@ def post(
     path: str = "/answers",
     kind: str = "application/json",
 ) -> tuple[int, str]:
-    con = http.client.HTTPConnection(*service.server_address[:2], timeout=30)
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    con.request("POST", path, raw, {"Content-Type": kind})
-    answer = con.getresponse()
-    text = answer.read().decode()
-    con.close()
-    return answer.status, text
+    # Closed too where the service is killed: an open socket is told in a later test.
+    with closing(connect(service, 30)) as con:
+        con.request("POST", path, raw, {"Content-Type": kind})
+        answer = con.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def connect(service: Service | At, timeout: float) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(*service.server_address[:2], timeout=timeout)
 
 
 class At:
@@ -213,12 +216,10 @@ def test_nonsense_is_told_nothing(service: Service, text: str) -> None:
 def ask(
     service: Service | At, method: str, path: str, **headers: str
 ) -> tuple[http.client.HTTPResponse, bytes]:
-    con = http.client.HTTPConnection(*service.server_address[:2], timeout=10)
-    con.request(method, path, headers=headers)
-    answer = con.getresponse()
-    content = answer.read()
-    con.close()
-    return answer, content
+    with closing(connect(service, 10)) as con:
+        con.request(method, path, headers=headers)
+        answer = con.getresponse()
+        return answer, answer.read()
 
 
 PAGES = ("/", "/survey.js", "/outbox.js", "/draws.js", "/survey.css", "/design.json")
@@ -778,16 +779,16 @@ def test_estimates_while_answers_come_in_under_load(tmp_path: Path) -> None:
     seen = []
 
     def many(at: At, number: int) -> int:
-        con = http.client.HTTPConnection(*at.server_address, timeout=60)
         done = 0
-        for i in range(number):
-            town = "N" if i % 2 else "S"
-            body = json.dumps(new({"smokes": "yes", "town": town}))
-            con.request("POST", "/answers", body, {"Content-Type": "application/json"})
-            answer = con.getresponse()
-            answer.read()
-            done += answer.status == 201
-        con.close()
+        with closing(connect(at, 60)) as con:
+            for i in range(number):
+                town = "N" if i % 2 else "S"
+                body = json.dumps(new({"smokes": "yes", "town": town}))
+                head = {"Content-Type": "application/json"}
+                con.request("POST", "/answers", body, head)
+                answer = con.getresponse()
+                answer.read()
+                done += answer.status == 201
         return done
 
     with started(tmp_path) as (process, at), ThreadPoolExecutor(16) as pool:

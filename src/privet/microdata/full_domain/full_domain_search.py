@@ -5,6 +5,8 @@ suppressed rows undercuts by more than their price. The first node beyond the be
 release ends the search: that release is optimal. A node that needs more suppressed
 rows than allowed, by numbers of people or of values alone, rules out all finer nodes;
 nothing else may be inferred from one node for others where rows may be suppressed.
+Where none may, and merging groups keeps what is asked for, each unsafe node does. A
+walk down from the top comes first: a search that is stopped has something to show.
 El Emam and others 2009 (OLA); Kohlmayer and others 2012 (Flash).
 """
 
@@ -86,6 +88,10 @@ class FullDomainSearch:
         # The top is what can be shown if anything can; what stops a search has it.
         if self._judge(self._lattice.top).too_fine:
             return self._conclude("finished", float("inf"))
+        if not self._walk_down(stop):
+            bottom = (0,) * len(self._lattice.columns)
+            least = self._asked.floor * self._lattice.blur(bottom)
+            return self._conclude("time", least)
         ended, reached = "finished", float("inf")
         for listed, (blur, node) in enumerate(self._lattice.in_order()):
             if self._asked.floor * blur >= self._best - NEAR:
@@ -96,8 +102,7 @@ class FullDomainSearch:
             if len(self._known) >= MOST_JUDGED or listed >= MOST_LISTED:
                 ended, reached = "nodes", self._asked.floor * blur
                 break
-            known = None if self._best == float("inf") else self._best
-            if stop is not None and stop(len(self._known), known, blur):
+            if self._is_stopped(stop, blur):
                 ended, reached = "time", self._asked.floor * blur
                 break
             if not excluded and self._judge(node).too_fine:
@@ -134,6 +139,34 @@ class FullDomainSearch:
         need = max(self._needing.find_most(node), 0)
         more = self._asked.price - self._lattice.widest(node)
         return blur + need * max(more, 0.0) / self._people >= self._best - NEAR
+
+    def _walk_down(self, stop: Stop | None) -> bool:
+        """Finer and finer nodes that keep everything, by what saves most; to the end?
+
+        A column that could not be shown finer once is not tried again.
+        """
+        node, open_ = self._lattice.top, set(range(len(self._lattice.columns)))
+        while open_:
+            finer = {c: self._lattice.lower(node, c) for c in open_ if node[c]}
+            open_ &= finer.keys()
+            if not finer:
+                break
+            column = min(finer, key=lambda c: (self._lattice.blur(finer[c]), c))
+            found = self._judge(finer[column])
+            if found.feasible:
+                node = finer[column]
+            else:
+                open_.discard(column)
+            if found.too_fine:
+                self._too_fine.append(finer[column], 0)
+            if self._is_stopped(stop, 0.0):
+                return False
+        return True
+
+    def _is_stopped(self, stop: Stop | None, least: float) -> bool:
+        """Whether to end, with the best so far."""
+        known = None if self._best == float("inf") else self._best
+        return stop is not None and stop(len(self._known), known, least)
 
     def _tag(self, node: Node) -> None:
         """Find the coarsest too fine node of a chain: all below it are out."""

@@ -18,6 +18,10 @@ from privet.values.arrays import Flags, Ints
 class GroupJudge(Protocol):
     """Judges groups by their histograms of protected values, a line per group."""
 
+    @property
+    def monotone(self) -> bool:
+        """Whether groups that keep everything still do when some of them merge."""
+
     def find_failing(self, hist: Ints, totals: Ints) -> Flags:
         """Groups that no release may hold, whatever else it holds."""
 
@@ -36,10 +40,17 @@ class ConstraintJudge:
     """Promises and measures that steer Mondrian, group by group."""
 
     def __init__(
-        self, constraints: Constraints, windows: Sequence[WindowHistogram] = ()
+        self,
+        constraints: Constraints,
+        windows: Sequence[WindowHistogram] = (),
+        *,
+        monotone: bool = True,
     ) -> None:
+        """Mondrian's constraints are monotone; not so each measure a node may have."""
         self._constraints = constraints
         self._windows = windows
+        # With companions, windows are judged by a bound.
+        self._monotone = monotone and not any(w.constraint.point.m for w in windows)
         rules = constraints.rules
         # Below certainty of any value: at least l + 2 different values.
         self._distinct = [
@@ -48,6 +59,11 @@ class ConstraintJudge:
             if rule.values is None and rule.limit.strict and rule.limit.level == 1
         ]
         self._least = int(rules.least)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a coarser node of a safe one is safe, too."""
+        return self._monotone
 
     def find_failing(self, hist: Ints, totals: Ints) -> Flags:
         """Groups that are too small, tell too much, or are beyond a measure."""

@@ -114,6 +114,10 @@ class Lattice:
                     coarser = _raise(node, c)
                     heappush(waiting, (self.blur(coarser), coarser))
 
+    def lower(self, node: Node, column: int) -> Node:
+        """The node that shows a column a level finer."""
+        return (*node[:column], node[column] - 1, *node[column + 1 :])
+
     def climb(self, node: Node) -> list[Node]:
         """A chain to the top: always the level that adds the least blur."""
         chain, top = [node], self.top

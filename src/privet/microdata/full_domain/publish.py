@@ -334,7 +334,7 @@ class FullDomainProblem:
         asked = Suppression.share(
             self.method.suppress, base.people, float(self.method.price), semantics
         )
-        judge = ConstraintJudge(self.judge, self.windows)
+        judge = self._judge_by(self.judge)
         pools = PoolSearch(judge, asked, self._refer)
         stop = _Stop(watcher, len(lattice))
         nodes = FullDomainSearch(base, lattice, pools, asked)
@@ -367,13 +367,18 @@ class FullDomainProblem:
         """What is left is held against itself, as whoever recounts it would."""
         rules = self.judge.rules
         if not len(rules.about):  # nothing is counted but people
-            return ConstraintJudge(self.judge, self.windows)
+            return self._judge_by(self.judge)
         names = [self.cells.domains[c].name for c in rules.about.tolist()]
         parts = np.split(hist, rules.offset[1:].tolist())[:-1]
         everybody = dict(zip(names, parts, strict=True))
         found = self._values.build_constraints(everybody)
         # Of a number within a window only its own group is a matter.
-        return ConstraintJudge(found, self.windows)
+        return self._judge_by(found)
+
+    def _judge_by(self, constraints: Constraints) -> ConstraintJudge:
+        steered = self.prepared.asked.steered
+        monotone = all(is_monotone(s.measure) for s in steered)
+        return ConstraintJudge(constraints, self.windows, monotone=monotone)
 
     def part(self, found: FoundCut, others: tuple[Domain, ...]) -> Partition:
         """The groups of a cut, the suppressed ones as one or none."""

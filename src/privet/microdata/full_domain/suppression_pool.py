@@ -59,7 +59,8 @@ class Pool:
     """What a node comes to: who is suppressed, or that nothing will do."""
 
     too_fine: bool
-    """Whether small groups alone exceed the budget, so that finer nodes do, too."""
+    """Whether finer nodes are unsafe, too: small groups alone exceed the budget, or
+    nobody may be suppressed and merging groups never makes a release unsafe."""
     small: int
     """People in groups that are too small or too alike."""
     bound: float
@@ -91,6 +92,8 @@ class PoolSearch:
         small = int(cube.totals[self._judge.find_small(cube.hist, cube.totals)].sum())
         if small > self._asked.budget:
             return Pool(True, small, float("inf"))
+        if not self._asked.budget:
+            return self._judge_whole(cube, widths)
         if self._asked.semantics == LEFT_OUT:
             return self._choose_left_out(cube, widths, small)
         failing = self._judge.find_failing(cube.hist, cube.totals)
@@ -104,6 +107,14 @@ class PoolSearch:
         ]
         pool = self._pick(cube, widths, found, small, bound)
         return pool if pool.cost <= bound + NEAR else self._prove(cube, widths, pool)
+
+    def _judge_whole(self, cube: CountCube, widths: Floats) -> Pool:
+        """Everybody is shown; where that is unsafe, finer nodes often are, too."""
+        failing = self._judge.find_failing(cube.hist, cube.totals)
+        if failing.any() or not self._judge.is_safe(cube.hist, cube.totals):
+            return Pool(self._judge.monotone, 0, float("inf"))
+        cost = self._find_cost(cube, widths, failing)
+        return Pool(False, 0, cost, cost, failing)
 
     def _prove(self, cube: CountCube, widths: Floats, pool: Pool) -> Pool:
         """The same with a better bound; or the best, where few groups may join."""

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, combinations, product
+from itertools import chain, combinations, pairwise, product
 
 import numpy as np
 import pytest
 
-from privet.microdata.full_domain import node_counts
+from privet.microdata.full_domain import full_domain_search, node_counts
 from privet.microdata.full_domain.full_domain_search import FullDomainSearch
-from privet.microdata.full_domain.lattice import Lattice, LevelledColumn, Node
+from privet.microdata.full_domain.lattice import Lattice, LevelledColumn, Node, NodeBox
 from privet.microdata.full_domain.node_counts import CountCube
 from privet.microdata.full_domain.subtrees import SubtreeSearch
 from privet.microdata.full_domain.suppression_pool import (
@@ -312,17 +312,34 @@ def test_a_search_that_is_stopped_early_has_something_to_show() -> None:
     assert found.bound < found.cost < 0.8
 
 
-def test_nodes_come_in_order_and_once() -> None:
+def list_box(box: NodeBox) -> list[Node]:
+    levels = (range(a, b + 1) for a, b in zip(box.low, box.high, strict=True))
+    return list(product(*levels))
+
+
+def is_finer(node: Node, other: Node) -> bool:
+    return all(a <= b for a, b in zip(node, other, strict=True))
+
+
+def test_boxes_hold_what_is_left_once() -> None:
+    """A node and all finer ones are gone, and no other; nothing is in two boxes."""
     dice = random.Random(7)
     for _ in range(CASES):
         columns, rows, asked = random_case(dice)
         base = count(columns, rows, asked.values)
         *_, lattice, _ = search(columns, base, asked, Suppression(0))
-        listed = list(lattice.in_order())
-        assert len(listed) == len(lattice) == len({node for _, node in listed})
-        blurs = [blur for blur, _ in listed]
-        assert blurs == sorted(blurs)
-        assert all(blur == lattice.blur(node) for blur, node in listed)
+        low = tuple(dice.randint(0, top) for top in lattice.top)
+        high = tuple(dice.randint(a, b) for a, b in zip(low, lattice.top, strict=True))
+        out = tuple(dice.randint(a, b) for a, b in zip(low, lattice.top, strict=True))
+        box = NodeBox(low, high)
+        left = [n for n in list_box(box) if not is_finer(n, out)]
+        parts = list(box.part(out))
+        assert sorted(left) == sorted(chain(*map(list_box, parts)))
+        for part in parts:
+            assert all(
+                lattice.blur(n) >= lattice.blur(part.low) for n in list_box(part)
+            )
+        assert len(lattice) == len(list_box(lattice.whole))
 
 
 def test_subtrees_never_cost_more_than_their_node_and_are_safe() -> None:
@@ -399,18 +416,19 @@ def test_sparse_histograms_add_up_as_dense_ones_do(
     assert dense.positions.tolist() == sparse.positions.tolist()
 
 
-def test_the_clock_is_looked_at_where_nodes_are_only_passed_over() -> None:
-    """Of 4,096 nodes a handful is judged; the others take their time, too."""
-    nodes = np.array([[i // 2**level for i in range(128)] for level in range(8)])
-    columns = [LevelledColumn(str(c), nodes.astype(np.int32), 1) for c in range(4)]
-    rows = [((i, i, i, i), i % 2) for i in range(128)]
-    cube = count(columns, rows, 2)
-    lattice = Lattice(columns, [cube.count_margin(c, 128) for c in range(4)])
-    judge = Judge(Asked(k=65), cube.hist.sum(axis=0))
-    asked = Suppression(0, 1.0, STARRED)
-    search = FullDomainSearch(cube, lattice, PoolSearch(judge, asked), asked)
+def test_nodes_by_the_thousand_are_ruled_out_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 5**8 nodes few are judged; the clock is looked at where none is, too."""
+    monkeypatch.setattr(full_domain_search, "GLANCE", 1)
+    nodes = np.array([[i // 2**level for i in range(16)] for level in range(5)])
+    columns = [LevelledColumn(str(c), nodes.astype(np.int32)) for c in range(8)]
+    dice = random.Random(12)
+    rows = [(tuple(min(dice.randrange(16), 3) for _ in columns), 0) for _ in range(300)]
+    run, *_ = search(columns, count(columns, rows, 1), Asked(k=30), Suppression(0))
     seen: list[int] = []
-    found = search.run(lambda judged, *_: bool(seen.append(judged)))
+    found = run.run(lambda judged, *_: bool(seen.append(judged)))
     assert found.optimal
-    assert len(seen) >= 4096 // 256 > found.judged // 2
-    assert len(seen) > found.judged
+    assert 5**8 == found.nodes
+    assert 100 * found.judged < found.nodes
+    assert any(a == b for a, b in pairwise(seen))

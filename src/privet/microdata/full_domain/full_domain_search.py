@@ -2,7 +2,8 @@
 
 Nodes come in the order of what they cost by generalisation alone, which no choice of
 suppressed rows undercuts by more than their price. The first node beyond the best
-release ends the search: that release is optimal. A node that needs more suppressed
+release ends the search: that release is optimal. Boxes of nodes wait for their turn;
+what is ruled out leaves smaller ones. A node that needs more suppressed
 rows than allowed, by numbers of people or of values alone, rules out all finer nodes;
 nothing else may be inferred from one node for others where rows may be suppressed.
 Where none may, and merging groups keeps what is asked for, each unsafe node does. A
@@ -14,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
 
 import numpy as np
 
-from privet.microdata.full_domain.lattice import Lattice, Node
+from privet.microdata.full_domain.lattice import Lattice, Node, NodeBox
 from privet.microdata.full_domain.node_counts import (
     CountCube,
     NodeCounts,
@@ -25,15 +28,16 @@ from privet.microdata.full_domain.node_counts import (
 )
 from privet.microdata.full_domain.suppression_pool import Pool, PoolSearch, Suppression
 from privet.microdata.level_choice import NEAR
+from privet.values.arrays import Ints
 
 MOST_JUDGED = 2**14
 """Nodes that are judged; what is found by then is the best, with a bound."""
 
-MOST_LISTED = 2**20
-"""Nodes that are looked at, judged or excluded."""
+MOST_LISTED = 2**18
+"""Boxes of nodes that are looked at."""
 
-GLANCE = 256
-"""Nodes that are passed over before somebody looks at the clock."""
+GLANCE = 64
+"""Boxes that are looked at before somebody looks at the clock."""
 
 Stop = Callable[[int, float | None, float], bool]
 """Asked after each node: how many were judged, the best cost, the least one that is
@@ -92,22 +96,52 @@ class FullDomainSearch:
             bottom = (0,) * len(self._lattice.columns)
             least = self._asked.floor * self._lattice.blur(bottom)
             return self._conclude("time", least)
-        ended, reached = "finished", float("inf")
-        for listed, (blur, node) in enumerate(self._lattice.in_order()):
-            if self._asked.floor * blur >= self._best - NEAR:
-                break
-            excluded = self._is_excluded(node, blur)
-            if excluded and listed % GLANCE:  # many are, which takes its time, too
-                continue
+        return self._conclude(*self._take_boxes(stop))
+
+    def _take_boxes(self, stop: Stop | None) -> tuple[str, float]:
+        """Judge node after node; how that ended, and what the others cost at least."""
+        waiting = [(self._bound(self._lattice.whole), self._lattice.whole)]
+        looked = 0
+        for listed in count():
+            if not waiting or waiting[0][0] >= self._best - NEAR:
+                return "finished", float("inf")
+            bound, box = heappop(waiting)
             if len(self._known) >= MOST_JUDGED or listed >= MOST_LISTED:
-                ended, reached = "nodes", self._asked.floor * blur
-                break
-            if self._is_stopped(stop, blur):
-                ended, reached = "time", self._asked.floor * blur
-                break
-            if not excluded and self._judge(node).too_fine:
-                self._tag(node)
-        return self._conclude(ended, reached)
+                return "nodes", bound
+            # Many are passed over, which takes its time, too.
+            if looked < len(self._known) or listed % GLANCE == 0:
+                looked = len(self._known)
+                if self._is_stopped(stop, bound):
+                    return "time", bound
+            for rest in box.part(self._rule_out(box.low)):
+                least = max(bound, self._bound(rest))
+                if least < self._best - NEAR:
+                    heappush(waiting, (least, rest))
+        raise AssertionError  # boxes are counted without end
+
+    def _bound(self, box: NodeBox) -> float:
+        """What every node of a box costs at least."""
+        low = self._lattice.blur(box.low)
+        if self._asked.price < 1:
+            return self._asked.floor * low
+        # What a coarser node must suppress, a finer one must, too; and each such row
+        # costs its price where it would have cost at most the widest label.
+        need = max(self._needing.find_most(box.high), 0)
+        more = self._asked.price - self._lattice.widest(box.high)
+        return low + need * max(more, 0.0) / self._people
+
+    def _rule_out(self, node: Node) -> Node:
+        """Judge a node unless that is in vain; it and all finer ones are ruled out.
+
+        Finer ones were before; so it is the node itself, or a coarser one, too fine.
+        """
+        above = self._too_fine.find_above(node)
+        if above is not None:
+            return above
+        may_be_best = self._bound(NodeBox(node, node)) < self._best - NEAR
+        if node in self._known or not may_be_best:
+            return node
+        return self._tag(node) if self._judge(node).too_fine else node
 
     def find_groups(self, node: Node) -> CountCube:
         """The groups of a node."""
@@ -127,18 +161,6 @@ class FullDomainSearch:
         if found.small:
             self._needing.append(node, found.small)
         return found
-
-    def _is_excluded(self, node: Node, blur: float) -> bool:
-        """Whether a node was judged, needs too much, or must cost too much."""
-        if node in self._known or self._too_fine.find_most(node) >= 0:
-            return True
-        if self._asked.price < 1:
-            return False
-        # What a coarser node must suppress, a finer one must, too; and each such row
-        # costs its price where it would have cost at most the widest label.
-        need = max(self._needing.find_most(node), 0)
-        more = self._asked.price - self._lattice.widest(node)
-        return blur + need * max(more, 0.0) / self._people >= self._best - NEAR
 
     def _walk_down(self, stop: Stop | None) -> bool:
         """Finer and finer nodes that keep everything, by what saves most; to the end?
@@ -168,8 +190,8 @@ class FullDomainSearch:
         known = None if self._best == float("inf") else self._best
         return stop is not None and stop(len(self._known), known, least)
 
-    def _tag(self, node: Node) -> None:
-        """Find the coarsest too fine node of a chain: all below it are out."""
+    def _tag(self, node: Node) -> Node:
+        """The coarsest too fine node of a chain: all below it are out."""
         chain = self._lattice.climb(node)
         low, high = 0, len(chain)
         while high - low > 1:
@@ -179,6 +201,7 @@ class FullDomainSearch:
             else:
                 high = middle
         self._too_fine.append(chain[low], 0)
+        return chain[low]
 
     def _conclude(self, ended: str, reached: float) -> FullDomainResult:
         ranked = sorted(
@@ -220,5 +243,16 @@ class _NodeList:
 
     def find_most(self, node: Node) -> int:
         """The largest number of nodes that are at least as coarse; -1: none is."""
-        coarser = (self._nodes[: self._size] >= np.array(node)).all(axis=1)
-        return int(self._numbers[: self._size][coarser].max(initial=-1))
+        return int(self._numbers[self._find_coarser(node)].max(initial=-1))
+
+    def find_above(self, node: Node) -> Node | None:
+        """The node that is coarser by the most levels, or the same; None: none is."""
+        coarser = self._find_coarser(node)
+        if not len(coarser):
+            return None
+        levels = self._nodes[coarser].sum(axis=1)
+        return tuple(self._nodes[coarser[int(levels.argmax())]].tolist())
+
+    def _find_coarser(self, node: Node) -> Ints:
+        above = (self._nodes[: self._size] >= np.array(node)).all(axis=1)
+        return np.flatnonzero(above)

@@ -2,7 +2,8 @@
 
 What a node costs by generalisation alone is a sum over its columns, known before
 anything is counted, and no release at that node costs less (`Lattice.blur`). So nodes
-are listed in its order, one after the other and none twice, however many there are.
+are taken in its order: the lattice is a box of nodes, which falls apart into smaller
+ones without the nodes that are ruled out, however many these are.
 Samarati 2001; El Emam and others 2009 (OLA); Kohlmayer and others 2012 (Flash).
 """
 
@@ -11,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,28 @@ from privet.values.arrays import Floats, Ints
 
 Node = tuple[int, ...]
 """A level per column, 0 for the values themselves."""
+
+
+class NodeBox(NamedTuple):
+    """All nodes between two: a range of levels per column."""
+
+    low: Node
+    """The finest of them; none costs less by generalisation."""
+    high: Node
+    """The coarsest."""
+
+    def part(self, ruled_out: Node) -> Iterator[NodeBox]:
+        """What is left without a node and all finer ones, in boxes that share nothing.
+
+        Whoever is left is coarser in some column; the first such column tells its box.
+        Without (1, 0) the box from (0, 0) to (2, 2) is (2, 0) to (2, 2), where the
+        first column is coarser, and (0, 1) to (1, 2), where it is not.
+        """
+        high = self.high
+        for c, level in enumerate(ruled_out):
+            if level < high[c]:
+                yield NodeBox(_replace(self.low, c, level + 1), high)
+                high = _replace(high, c, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,36 +120,25 @@ class Lattice:
             total += own[level]
         return total
 
-    def in_order(self) -> Iterator[tuple[float, Node]]:
-        """Every node with its blur, the least first.
-
-        A node is reached from one finer node only: the one with its last column that
-        is not at level 0 a level lower. Blur never falls from there.
-        """
-        bottom = tuple(0 for _ in self.columns)
-        waiting: list[tuple[float, Node]] = [(self.blur(bottom), bottom)]
-        while waiting:
-            blur, node = heappop(waiting)
-            yield blur, node
-            last = max((c for c, level in enumerate(node) if level), default=0)
-            for c in range(last, len(node)):
-                if node[c] + 1 < self.columns[c].levels:
-                    coarser = _raise(node, c)
-                    heappush(waiting, (self.blur(coarser), coarser))
+    @property
+    def whole(self) -> NodeBox:
+        """All nodes."""
+        return NodeBox((0,) * len(self.columns), self.top)
 
     def lower(self, node: Node, column: int) -> Node:
         """The node that shows a column a level finer."""
-        return (*node[:column], node[column] - 1, *node[column + 1 :])
+        return _replace(node, column, node[column] - 1)
 
     def climb(self, node: Node) -> list[Node]:
         """A chain to the top: always the level that adds the least blur."""
         chain, top = [node], self.top
         while node != top:
             open_ = [c for c in range(len(node)) if node[c] < top[c]]
-            node = min((_raise(node, c) for c in open_), key=self.blur)
+            coarser = (_replace(node, c, node[c] + 1) for c in open_)
+            node = min(coarser, key=self.blur)
             chain.append(node)
         return chain
 
 
-def _raise(node: Node, column: int) -> Node:
-    return (*node[:column], node[column] + 1, *node[column + 1 :])
+def _replace(node: Node, column: int, level: int) -> Node:
+    return (*node[:column], level, *node[column + 1 :])

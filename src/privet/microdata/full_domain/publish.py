@@ -336,7 +336,7 @@ class FullDomainProblem:
         )
         judge = self._judge_by(self.judge)
         pools = PoolSearch(judge, asked, self._refer)
-        stop = _Stop(watcher, len(lattice))
+        stop = _Stop(watcher, len(lattice), half=self.method.subtrees)
         nodes = FullDomainSearch(base, lattice, pools, asked)
         result = nodes.run(stop.after_node)
         if result.node is None or result.pool is None or result.pool.out is None:
@@ -351,6 +351,7 @@ class FullDomainProblem:
         out[groups.number_groups(cut.number_labels(self.columns))] = result.pool.out
         found = FoundCut(cut, result.cost, out, result)
         if self.method.subtrees:
+            stop.go_on()
             below = SubtreeSearch(base, lattice, pools, asked)
             for node in result.best[:STARTS]:
                 if stop.is_late() or below.exhausted:
@@ -455,17 +456,25 @@ def _name_blocks(
 class _Stop:
     """When to stop: at the end of the time, or when who watches says so."""
 
-    def __init__(self, watcher: Watcher | None, nodes: int) -> None:
+    def __init__(self, watcher: Watcher | None, nodes: int, *, half: bool) -> None:
+        """The first half of the time is for nodes, where something comes after them."""
         self._watcher = watcher
         self._nodes = nodes
-        self._end = find_end(None)
+        self._last = self._end = find_end(None)
+        if half and self._last is not None:
+            self._end = (monotonic() + self._last) / 2
+        self._late = False
         self.ended = "finished"
+
+    def go_on(self) -> None:
+        """Nodes have had their time; what comes now has the rest."""
+        self._end, self._late = self._last, self.ended == "callback"
 
     def is_late(self) -> bool:
         """Whether the time is over."""
         if self._end is not None and monotonic() > self._end:
-            self.ended = "time"
-        return self.ended != "finished"
+            self.ended, self._late = "time", True
+        return self._late
 
     def after_node(self, judged: int, best: float | None, least: float) -> bool:
         """Tell how far it is; whether to stop with what there is."""
@@ -478,7 +487,7 @@ class _Stop:
                 judged, doing, Fraction(0), self._nodes - judged
             )
             if self._watcher(progress) is False:
-                self.ended = "callback"
+                self.ended, self._late = "callback", True
         return self.is_late()
 
 

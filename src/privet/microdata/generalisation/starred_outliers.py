@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -42,11 +42,16 @@ from privet.release.refine import Refinement, Watcher, find_end, refine
 from privet.values.arrays import Flags, Floats, Ints
 
 AT_ONCE = 2**20
-"""Rows of groups that are looked at together."""
+"""Rows of groups that are looked at together, or counts of their values."""
+
+MOST_COUNTS = 2**24
+"""Counts of values of all groups that are shed together."""
+
+ALL_CUTS = 64
+"""Cuts of a column that are all tried, and half as many of each doubling of these."""
 
 TRIES = 16
 """Choices of sheds that are judged on the whole release one after the other."""
-
 
 HELPERS = 256
 """Groups, the widest ones, of which people may go for the sake of others."""
@@ -122,11 +127,10 @@ def star_outliers(
         return StarredGroups(before, 0, ()), refined
     search = OutlierSearch(state, attributes, stars)
     after = search.run(watcher)
-    if not search.starred:
-        return StarredGroups(before, 0, ()), refined
     # A part of a group may need a wider label than the whole: sets of many values.
-    if search.find_cost() >= search.cost_before - NEAR:
-        return StarredGroups(before, 0, ()), refined
+    if not search.starred or search.find_cost() >= search.cost_before - NEAR:
+        ended = Refinement(refined.steps, after.ended, after.left)
+        return StarredGroups(before, 0, ()), ended
     steps = (*refined.steps, *after.steps)
     return search.collect_groups(), Refinement(steps, after.ended, after.left)
 
@@ -143,6 +147,7 @@ class OutlierSearch:
         self._state, self._attributes, self._stars = state, tuple(attributes), stars
         self.starred: list[int] = []
         self._left = stars.budget
+        self._end = find_end(None)
         self._sheds, self._looked = Sheds.join([]), 0
         self.cost_before = self.find_cost()
 
@@ -153,11 +158,11 @@ class OutlierSearch:
 
     def run(self, watcher: Watcher | None) -> Refinement[SplitStep]:
         """Shed people and cut on; what was done."""
-        steps, end = list[SplitStep](), find_end(None)
+        steps = list[SplitStep]()
         while True:
-            if end is not None and monotonic() > end:
-                return Refinement(tuple(steps), "time")
             self._look_at_groups()
+            if self._is_late():  # what was looked at is not all there is
+                return Refinement(tuple(steps), "time")
             made = self._shed_best()
             if not made:
                 return Refinement(tuple(steps), "finished")
@@ -166,6 +171,9 @@ class OutlierSearch:
             steps += after.steps
             if after.ended != "finished":
                 return Refinement(tuple(steps), after.ended, after.left)
+
+    def _is_late(self) -> bool:
+        return self._end is not None and monotonic() > self._end
 
     # What a shed is worth -------------------------------------------------------------
 
@@ -185,8 +193,17 @@ class OutlierSearch:
 
     def _split_blocks(self, lines: Ints) -> Iterator[Ints]:
         """Some lines at a time: about as many rows as may be looked at together."""
-        sizes = self._state.tree[lines, STOP] - self._state.tree[lines, START]
-        yield from _split_evenly(lines, sizes)
+        yield from _split_evenly(lines, self._measure_work(lines))
+
+    def _measure_work(self, lines: Ints) -> Ints:
+        """How much there is to look at in each group: rows, or counts of values."""
+        start, stop = self._state.tree[lines][:, [START, STOP]].T
+        work: Ints = np.maximum(stop - start, self._values)
+        return work
+
+    @property
+    def _values(self) -> int:
+        return max(int(self._state.judge.rules.offset[-1]), 1)
 
     def _list_sheds(self, lines: Ints, least: float = 0.0) -> Sheds:
         """All sheds of some groups worth more than that; who stays keeps every rule."""
@@ -199,11 +216,16 @@ class OutlierSearch:
         if not len(lines):
             return Sheds.join([])
         columns = range(len(self._attributes))
-        found = [self._list_sides(lines, loss, d, least) for d in columns]
-        sheds = Sheds.join(found)
-        start, stop = self._state.tree[sheds.line][:, [START, STOP]].T
-        blocks = _split_evenly(np.arange(len(sheds.line)), stop - start)
-        return Sheds.join([self._weigh(sheds.select(some), least) for some in blocks])
+        sheds = Sheds.join([self._list_sides(lines, loss, d, least) for d in columns])
+        blocks = self._split_sheds(sheds)
+        some = takewhile(lambda _: not self._is_late(), blocks)
+        return Sheds.join([self._weigh(block, least) for block in some])
+
+    def _split_sheds(self, sheds: Sheds) -> Iterator[Sheds]:
+        """The same, of sheds: each has the rows of its group."""
+        every, work = np.arange(len(sheds.line)), self._measure_work(sheds.line)
+        for some in _split_evenly(every, work):
+            yield sheds.select(some)
 
     @property
     def _price(self) -> float:
@@ -239,6 +261,7 @@ class OutlierSearch:
             goes = whole - cuts.left if right_goes else cuts.left
             fine = (goes <= self._left) & (whole - goes >= self._state.judge.least)
             fine &= goes * self._price + least < whole * loss[cuts.group]
+            fine &= _thin_out_cuts(cuts.group, right_goes)
             own, one = cuts.select(fine), np.ones(int(fine.sum()), dtype=np.int64)
             given = d * one, own.cut, own.left, right_goes * one
             parts.append(Sheds.of(lines[own.group], *given, goes[fine]))
@@ -305,6 +328,7 @@ class OutlierSearch:
         The first ones, as many as may be; else one alone; else more beside them all.
         """
         several = int((np.cumsum(sheds.people) <= self._left).sum())
+        several = min(several, max(MOST_COUNTS // self._values, 1))
         if not several:
             return
         first, alone = sheds.select(np.arange(several)), np.arange(len(sheds.line))
@@ -333,14 +357,20 @@ class OutlierSearch:
 
     def _find_passing(self, sheds: Sheds, *, together: bool) -> Flags:
         """With which sheds the starred people pass: with each, or with all up to it."""
-        judge, several = self._state.judge, len(sheds.line)
+        judge, passing = self._state.judge, np.ones(len(sheds.line), dtype=bool)
         if len(judge.rules.window):  # the fullest windows of two sides do not add up
-            return np.ones(several, dtype=bool)
-        pool, people = self._count_starred()
-        hist, totals = self._count(*self._gather_sides(sheds, stay=False), several)
-        if together:
-            hist, totals = np.cumsum(hist, axis=0), np.cumsum(totals)
-        return ~judge.find_failing(pool + hist, people + totals)
+            return passing
+        (pool, people), first = self._count_starred(), 0
+        for some in self._split_sheds(sheds):
+            several = len(some.line)
+            hist, totals = self._count(*self._gather_sides(some, stay=False), several)
+            if together:
+                hist, totals = np.cumsum(hist, axis=0), np.cumsum(totals)
+            failing = judge.find_failing(pool + hist, people + totals)
+            passing[first : first + several], first = ~failing, first + several
+            if together:
+                pool, people = pool + hist[-1], people + totals[-1]
+        return passing
 
     def _gather_starred(self) -> Cells:
         """The rows of those who are starred already."""
@@ -415,6 +445,21 @@ def _split_evenly(items: Ints, sizes: Ints) -> Iterator[Ints]:
     edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1))
     for first, last in pairwise(edges.tolist()):
         yield items[first:last]
+
+
+def _thin_out_cuts(group: Ints, from_right: bool) -> Flags:
+    """Which cuts of each group are tried, counted from the side that goes.
+
+    All of the first ones; of 64 to 127 every second, of 128 to 255 every fourth: in a
+    group of many values each cut is about as good as the next, and costs all its rows.
+    """
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    spans = np.diff(first, append=len(group))
+    place = np.arange(len(group)) - np.repeat(first, spans)
+    if from_right:
+        place = np.repeat(spans, spans) - 1 - place
+    doubled = np.log2(np.maximum(place, ALL_CUTS / 2) / (ALL_CUTS / 2)).astype(np.int64)
+    return np.asarray(place % 2**doubled == 0)
 
 
 def _thin_out(numbers: Sequence[int]) -> list[int]:

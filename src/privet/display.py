@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,26 @@ def find_exhibit(value: object) -> Exhibit:
     raise InputError(f"{type(value).__name__} has no chart.")
 
 
+def _require_told(
+    which: str, drawn: Callable[..., Chart], options: Mapping[str, Any]
+) -> None:
+    """Refuse a chart that is not told what it must be told, or something else."""
+    takes = list(signature(drawn).parameters.values())[1:]  # the value comes first
+    needed = [p.name for p in takes if p.default is p.empty and p.name not in options]
+    if needed:
+        raise InputError(
+            f"The chart {which!r} must be told {' and '.join(needed)}: "
+            f".chart({which!r}, {', '.join(f'{n}=…' for n in needed)})."
+        )
+    names = [p.name for p in takes]
+    for name in options:
+        if name not in names:
+            has = ", ".join(map(repr, names)) or "nothing"
+            raise InputError(
+                f"The chart {which!r} must be told {has} only; got {name!r}."
+            )
+
+
 def draw_value(value: object, which: str) -> Chart | None:
     """One of its charts, for a page; None if there is nothing to show."""
     return find_exhibit(value).find_chart(which)(value)
@@ -127,7 +148,9 @@ class Displayed:
 
         Needs the extra `report`. What is not at hand is counted for it.
         """
-        from_value = find_exhibit(self).find_chart(which)
+        exhibit = find_exhibit(self)
+        from_value = exhibit.find_chart(which)
+        _require_told(which or next(iter(exhibit.charts)), from_value, options)
         style = import_module("privet.report.chart_style")
         style.require_altair()
         found = from_value(self, **options)

@@ -126,6 +126,25 @@ def test_charts_are_read_on_a_telephone(
     assert all(7.5 < scale * 11 < 11.1 for scale in drawn)
 
 
+WHOLE = """
+(() => {
+  const grid = [...document.querySelectorAll('.box')].find(b =>
+    b.textContent.includes('SHA-256'));
+  const name = grid.querySelector('tbody th'), line = document.createRange();
+  line.selectNodeContents(name);
+  return [line.getClientRects().length, grid.scrollWidth - grid.clientWidth];
+})()
+"""
+
+
+@pytest.mark.parametrize("name", ["disclosed, public", "buckets, public"])
+def test_names_of_files_stay_whole_beside_digests(
+    page: Page, files: dict[str, Path], name: str
+) -> None:
+    show(page, files[name], WIDTHS["wide"])
+    assert [1, 0] == page.run(WHOLE)
+
+
 def read_axe() -> str:
     """The checker of accessibility, as a Python package carries it."""
     spec = find_spec("axe_core_python")
@@ -186,6 +205,14 @@ def test_every_page_of_paper_says_that_it_is_private(
     sheets = print_pages(page, files[name])
     assert len(sheets) > 1
     assert all("PRIVATE" in sheet for sheet in sheets)
+
+
+def test_no_sheet_is_printed_for_the_last_lines_of_a_page_alone(
+    page: Page, files: dict[str, Path]
+) -> None:
+    """Above and beside the text stands all that they say."""
+    sheets = print_pages(page, files["disclosed"])
+    assert not any("Onefile,withoutscripts" in sheet for sheet in sheets)
 
 
 def test_no_page_of_a_public_note_says_so(page: Page, files: dict[str, Path]) -> None:

@@ -339,6 +339,38 @@ def test_a_limit_is_drawn_where_it_holds_and_not_beyond(limit: Any, level: str) 
     assert limit.holds(pv.Belief("1/4", found - Fraction(1, 1000)))
 
 
+@pytest.mark.parametrize(
+    ("limit", "prior", "posterior", "level"),
+    [
+        (pv.Ratio(3), "3/4", "1/3", "1/4"),
+        (pv.Shift("0.5", "0.8"), "9/10", "3/5", "1/2"),
+        (pv.Shift("0.5", "0.8"), "2/5", "1/5", "4/5"),  # nothing limits how it falls
+    ],
+)
+def test_a_limit_is_drawn_at_the_end_that_a_falling_belief_comes_near_to(
+    limit: Any, prior: str, posterior: str, level: str
+) -> None:
+    finding = {"limit": limit.to_dict(), "prior": prior, "posterior": posterior}
+    found = find_level(*finding.values())
+    assert Fraction(level) == found
+    assert abs(found - Fraction(posterior)) == find_room(finding)
+    assert limit.holds(pv.Belief(prior, posterior))
+    if found < Fraction(prior):
+        assert not limit.holds(pv.Belief(prior, found - Fraction(1, 1000)))
+        assert limit.holds(pv.Belief(prior, found + Fraction(1, 1000)))
+
+
+def test_a_chart_says_what_it_must_be_told() -> None:
+    smokes = pv.Question("smokes", ["no", "yes"])
+    design = pv.Design([smokes], [pv.Group("smokes", pv.KAry("0.75"))])
+    with pytest.raises(pv.InputError, match=r"'channel' must be told column: \.chart"):
+        design.chart("channel")
+    with pytest.raises(pv.InputError, match="told 'column' only; got 'colour'"):
+        design.chart("channel", column="smokes", colour="red")
+    with pytest.raises(pv.InputError, match="told nothing only; got 'column'"):
+        design.chart("disguise", column="smokes")
+
+
 # Small ------------------------------------------------------------------------------
 
 MOST_BYTES = 60_000

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 
 import privet as pv
 from privet.microdata.report import as_text, summarise_release
 from privet.release.note import write_table_note
+from report.releases import make_release
 
 
 def test_measures_are_no_shares() -> None:
@@ -48,3 +51,17 @@ def test_the_note_does_not_round_a_belief_onto_its_limit() -> None:
     content = {"title": "", "columns": {}, "kind": "groups", "not_promised": []}
     told = write_table_note(content | {"promises": [stated]})
     assert "- no: below 99 %; the worst case in this table is 98.99 %." in told
+
+
+def test_the_report_of_a_loaded_classifier_says_what_an_inverter_recovers(
+    tmp_path: Path,
+) -> None:
+    """The record has the counts: what was accepted is not told without how much."""
+    folder = make_release("classifier", tmp_path)
+    release = pv.load(folder / "out")
+    report = release.report(folder / "report.html", custody=folder / "vault")
+    said = report.read_text(encoding="utf-8")
+    assert "Somebody who knows how it was made" in said
+    assert "How much each attribute moves a belief, before and after." in said
+    alone = release.report(folder / "alone.html").read_text(encoding="utf-8")
+    assert "Somebody who knows how it was made" not in alone

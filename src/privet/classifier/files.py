@@ -369,7 +369,11 @@ class CustodyModel:
 def read_custody(custody: Path) -> CustodyModel:
     """Read a custody record."""
     recover(custody=custody.resolve())
-    record = _read(custody / CUSTODY)
+    return read_record(_read(custody / CUSTODY))
+
+
+def read_record(record: Any) -> CustodyModel:
+    """What a custody record that was read already keeps."""
     try:
         return CustodyModel(
             ClassifierViews.from_dict(record["counts"]),
@@ -383,6 +387,12 @@ def read_custody(custody: Path) -> CustodyModel:
         raise InputError(
             f"{CUSTODY} must be the record of a classifier that privet wrote."
         ) from None
+
+
+def join_custody(release: ClassifierRelease, kept: CustodyModel) -> ClassifierRelease:
+    """A classifier that was loaded, with the counts it was made of."""
+    made = FlattenedCard(release.card, kept.prepared, kept.proof, "", table=kept.table)
+    return replace(release, private=kept.counts, made=made)
 
 
 def _read_synthetic(stated: Any) -> SyntheticTable | None:

@@ -17,7 +17,7 @@ from privet.classifier.attacks.mitigations import (
     measure_cost,
 )
 from privet.classifier.classifier_note import CARD
-from privet.classifier.files import FLATTENED, list_shown
+from privet.classifier.files import FLATTENED, join_custody, list_shown, read_record
 from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.transforms.extended_safety_transform import shared_prior
 from privet.classifier.transforms.r_closeness import accuracy_steps
@@ -174,11 +174,13 @@ def _compare_findings(before: Finding, after: Finding) -> dict[str, Any]:
     }
 
 
-def _invert_release(release: ClassifierRelease) -> dict[str, Any] | None:
+def _invert_release(
+    release: ClassifierRelease, method: Method | None = None
+) -> dict[str, Any] | None:
     """What the inverter finds; None with nothing to compare."""
     if release.private is None or release.made is None:
         return None
-    method = read_method(release.method, release.options)
+    method = method or read_method(release.method, release.options)
     return _measure_release(release, method).to_dict()
 
 
@@ -502,6 +504,10 @@ def describe_work(
 ) -> list[Section]:
     """What was made of the counts, what is kept, and what an inverter recovers."""
     card, proof = release.card, record.get("certificate") or {}
+    method = None
+    if release.made is None and record:  # loaded: the record has what it was made of
+        kept = read_record(record)
+        release, method = join_custody(release, kept), kept.method
     facts = [
         (say("Predicts"), words.escape_name(card.target)),
         (say("Classes"), ", ".join(map(words.escape_name, card.labels))),
@@ -514,15 +520,15 @@ def describe_work(
     parts: list[Part] = [
         Facts(facts),
         Grid(heads, lines, say("What predictions are made from")),
-        Listing([translate(FLATTENED), *_say_inverter(release)]),
+        Listing([translate(FLATTENED), *_say_inverter(release, method)]),
     ]
     if release.made is not None:
         parts.append(_picture_amplification(release))
     return [Section("work", say("What was done, and what it cost"), parts)]
 
 
-def _say_inverter(release: ClassifierRelease) -> list[str]:
-    found = _invert_release(release)
+def _say_inverter(release: ClassifierRelease, method: Method | None) -> list[str]:
+    found = _invert_release(release, method)
     return [] if found is None else inverter_words(found)
 
 

@@ -242,16 +242,13 @@ def _choose_method(settings: dict[str, Any]) -> Any:
 
 def attack_classifier(folder: str, custody: str | None) -> Answer:
     """How much of a published classifier an inverter undoes, and what helps."""
-    from dataclasses import replace
-
-    from privet.classifier.files import read_custody
+    from privet.classifier.files import join_custody, read_custody
     from privet.classifier.publish import ClassifierRelease
     from privet.classifier.report import (
         compare_release,
         format_mitigations,
         inverter_words,
     )
-    from privet.classifier.transforms.rounding import FlattenedCard
     from privet.release.verify import load
 
     if custody is None:
@@ -261,9 +258,7 @@ def attack_classifier(folder: str, custody: str | None) -> Answer:
     release, kept = load(folder), read_custody(Path(custody))
     if not isinstance(release, ClassifierRelease):
         raise click.UsageError("--as inverter attacks a published classifier.")
-    made = FlattenedCard(release.card, kept.prepared, kept.proof, "", table=kept.table)
-    known = replace(release, private=kept.counts, made=made)
-    lines = compare_release(known, kept.method)
+    lines = compare_release(join_custody(release, kept), kept.method)
     words = " ".join(inverter_words(lines[0]))
     return Answer(
         {"as": "inverter", **lines[0], "mitigations": lines[1:], "words": words},

@@ -84,26 +84,47 @@ SHAPES = {
 # Promises ---------------------------------------------------------------------------
 
 
-def find_level(limit: Mapping[str, str], prior: str | None) -> Fraction | None:
+def find_level(
+    limit: Mapping[str, str], prior: str | None, posterior: str | None = None
+) -> Fraction | None:
     """How sure a limit lets somebody become who believed this before.
+
+    Where a limit looks both ways and the belief falls, it is how unsure.
 
     >>> find_level({"at_most": "1/2"}, None), find_level({"within": "2"}, "1/3")
     (Fraction(1, 2), Fraction(2, 3))
+    >>> find_level({"within": "2"}, "1/3", "1/4")
+    Fraction(1, 6)
     """
-    for key in ("at_most", "below", "exactly", "to"):
+    down = _is_lower_end(limit, prior, posterior)
+    for key in ("at_most", "below", "exactly", "from" if down else "to"):
         if key in limit:
             return Fraction(str(limit[key]))
     if "within" in limit and prior is not None:
-        return min(Fraction(limit["within"]) * Fraction(prior), Fraction(1))
+        factor, before = Fraction(limit["within"]), Fraction(prior)
+        return before / factor if down else min(factor * before, Fraction(1))
     return None
 
 
+def _is_lower_end(
+    limit: Mapping[str, str], prior: str | None, posterior: str | None
+) -> bool:
+    """Whether it is the lower end of a limit that such a belief comes near to."""
+    if prior is None or posterior is None:
+        return False
+    if "to" in limit:
+        return Fraction(prior) > Fraction(limit["to"])
+    return "within" in limit and Fraction(posterior) < Fraction(prior)
+
+
 def find_room(finding: Summary) -> Fraction | None:
-    """How much surer somebody could become before a promise breaks; below 0: broken."""
-    level = find_level(finding["limit"], finding["prior"])
-    if level is None or finding["posterior"] is None:
+    """How far a belief may still move before a promise breaks; below 0: broken."""
+    limit, prior, posterior = (finding[k] for k in ("limit", "prior", "posterior"))
+    level = find_level(limit, prior, posterior)
+    if level is None or posterior is None:
         return None
-    return level - Fraction(finding["posterior"])
+    room = level - Fraction(posterior)
+    return -room if _is_lower_end(limit, prior, posterior) else room
 
 
 def list_nearest(findings: Sequence[Summary]) -> list[Summary]:
@@ -176,7 +197,7 @@ def _hints() -> list[str]:
 
 
 def _list_points(name: str, finding: Summary, before: Summary | None) -> list[Row]:
-    level = find_level(finding["limit"], finding["prior"])
+    level = find_level(finding["limit"], finding["prior"], finding["posterior"])
     told = {
         NOTHING: finding["prior"],
         BEFORE: None if before is None else before["posterior"],

@@ -53,7 +53,7 @@ def list_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "basis": f["basis"],
             "prior": as_number(f["prior"]),
             "posterior": as_number(f["posterior"]),
-            "limit": as_number(find_level(f["limit"], f["prior"])),
+            "limit": as_number(find_level(f["limit"], f["prior"], f["posterior"])),
             "measured": as_number(f["measured"]),
             "groups_above": f["groups_above"],
             "people_above": f["people_above"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -182,6 +183,11 @@ def _write_facts(part: Facts) -> list[str]:
     return [_write_pairs(part.pairs, "facts")] if part.pairs else []
 
 
+DIGEST = re.compile(r"\b([0-9a-f]{32})([0-9a-f]{32})\b")
+BREAKABLE = r"\1<wbr>\2"
+"""A SHA-256 may go on in a second line, so that the names beside it stay whole."""
+
+
 def _write_grid(part: Grid) -> list[str]:
     """A table in a box of its own, which moves where the page is too narrow."""
     heads = "".join(f'<th scope="col">{_show(h) or "&nbsp;"}</th>' for h in part.heads)
@@ -198,7 +204,7 @@ def _write_grid(part: Grid) -> list[str]:
 def _write_line(line: Sequence[str]) -> str:
     first, *rest = line
     return f'<th scope="row">{_show(first)}</th>' + "".join(
-        f"<td>{_show(cell)}</td>" for cell in rest
+        f"<td>{DIGEST.sub(BREAKABLE, _show(cell))}</td>" for cell in rest
     )
 
 

@@ -109,7 +109,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem;
   border-top: 1px solid var(--line); }
 thead th { background: var(--tint); }
 tbody th { font-weight: 600; min-width: 8rem; max-width: 24rem;
-  overflow-wrap: anywhere; }
+  overflow-wrap: break-word; }
 td { font-variant-numeric: tabular-nums; }
 figure { overflow-x: auto; }
 figure svg { display: block; min-width: min(29rem, var(--own)); }
@@ -144,7 +144,7 @@ PRINT = """
   body { font-size: 10pt; margin-right: 9mm; }
   header, main, footer { max-width: none; padding: 0; }
   header { padding-top: 0; }
-  nav { display: none; }
+  nav, footer { display: none; }
   h2 { margin-top: 1.4rem; }
   h2, h3, caption { break-after: avoid; }
   article, figure, tr, .verdict, .signatures, .program { break-inside: avoid; }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from privet import Comparison
+from privet.comparison.method_figures import TABLE, VIEWS, MethodResult
 from privet.report.chart_style import WIDTH, as_spec, render_inline
 from privet.report.comparison_charts import (
     EXHIBITS,
@@ -87,13 +90,29 @@ def test_the_axis_of_limits_says_what_they_are() -> None:
 
 
 def test_both_are_drawn_and_escape_names() -> None:
-    for name, told in (("Comparison", COMPARED), ("Tradeoff", TRADED)):
-        exhibit, value = EXHIBITS[name], Told(told)
-        assert exhibit.picture is not None
-        html = exhibit.page(value, render_inline(exhibit.picture(value)))
+    exhibit, value = EXHIBITS["Tradeoff"], Told(TRADED)
+    assert exhibit.picture is not None
+    assert exhibit.lines(value)
+    for html in (
+        exhibit.page(value, render_inline(exhibit.picture(value))),
+        make_comparison()._repr_html_(),
+    ):
         assert "<svg" in html
         assert "<script" not in html
-        assert exhibit.lines(value)
+
+
+def make_comparison() -> Comparison:
+    figures = {"worst": Fraction(2, 5), "ncp": 0.25, "seconds": 1.0}
+    kept = MethodResult(f"mondrian {EVIL}", "", TABLE, "safe", figures=figures)
+    refused = MethodResult("views", "", VIEWS, "refused", f"No {EVIL}.")
+    return Comparison((kept, refused), 9)
+
+
+def test_a_comparison_in_a_notebook_has_its_figures_and_its_reasons() -> None:
+    html = make_comparison()._repr_html_()
+    assert all(f">{cell}</td>" in html for cell in ("0.250", "40 %", "*"))
+    assert "<li>views: refused. No &lt;script&gt;x&lt;/script&gt;.</li>" in html
+    assert "These figures tell of the private table." in html
 
 
 CLOSE = [

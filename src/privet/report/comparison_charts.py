@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from privet.display import Exhibit
-from privet.languages import mark, say, translate
+from privet.languages import mark, say
 from privet.report.chart_style import (
     BLUE,
     GREY,
@@ -248,19 +248,6 @@ def _name_limit(key: str) -> Spec:
     return {"title": say("level of {measure}", measure=key), "tickCount": 6}
 
 
-def _write_comparison(found: Any, picture: str) -> str:
-    told = found.to_dict()
-    lines = [
-        (m["name"], say_verdict(m["verdict"]), translate(m["reason"]))
-        for m in told["methods"]
-    ]
-    heads = (say("Method"), say("Verdict"), say("Why"))
-    return (
-        f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
-        f"{table_as_html(heads, lines)}</div>"
-    )
-
-
 def _write_tradeoff(found: Any, picture: str) -> str:
     told = found.to_dict()
     lines = [
@@ -281,12 +268,6 @@ def _write_tradeoff(found: Any, picture: str) -> str:
 
 
 EXHIBITS = {
-    "Comparison": Exhibit(
-        page=_write_comparison,
-        lines=lambda c: c.to_dict()["methods"],
-        charts={"methods": lambda c, by=None: draw_comparison(c.to_dict(), by)},
-        picture=lambda c: draw_comparison(c.to_dict()),
-    ),
     "Tradeoff": Exhibit(
         page=_write_tradeoff,
         lines=lambda t: t.to_dict()["points"],

@@ -37,7 +37,7 @@ HOMES = {
     "Release": "privet.microdata.charts",
     "Responses": "privet.responses.charts",
     "Table": "privet.microdata.charts",
-    "Tradeoff": "privet.report.comparison_charts",
+    "Tradeoff": "privet.comparison.report",
     "UtilityReport": "privet.microdata.charts",
     "Views": "privet.views.charts",
     "ViewsRelease": "privet.views.charts",

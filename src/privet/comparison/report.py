@@ -18,7 +18,11 @@ from privet.comparison.method_figures import (
 from privet.display import Exhibit
 from privet.languages import mark, say, say_number, translate
 from privet.release.handover.release_report import describe_judged
-from privet.report.comparison_charts import draw_comparison, name_figure
+from privet.report.comparison_charts import (
+    draw_comparison,
+    draw_tradeoff,
+    name_figure,
+)
 from privet.report.documents.document import (
     Document,
     Grid,
@@ -458,6 +462,17 @@ def tradeoff_as_rich(found: Tradeoff) -> RenderableType:
     )
 
 
+def tradeoff_as_html(found: Tradeoff, picture: str) -> str:
+    """For a notebook."""
+    heads, lines = list_tradeoff_cells(found)
+    last = (say(RUNNING), *_list_unreached(found), *found.notes, say(PRIVATE))
+    small = "".join(map(_write_small, last))
+    return (
+        f"<div><p><strong>{escape(write_tradeoff_headline(found))}</strong></p>"
+        f"{picture}{table_as_html(heads, lines)}{small}</div>"
+    )
+
+
 # Documents --------------------------------------------------------------------------
 
 
@@ -509,6 +524,12 @@ EXHIBITS = {
         lines=lambda c: c.to_dict()["methods"],
         charts={"methods": lambda c, by=None: draw_comparison(c.to_dict(), by)},
         picture=lambda c: draw_comparison(c.to_dict()),
+    ),
+    "Tradeoff": Exhibit(
+        page=tradeoff_as_html,
+        lines=lambda t: t.to_dict()["points"],
+        charts={"costs": lambda t: draw_tradeoff(t.to_dict())},
+        picture=lambda t: draw_tradeoff(t.to_dict()),
     ),
 }
 """What shows itself here."""

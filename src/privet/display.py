@@ -22,7 +22,7 @@ HOMES = {
     "Audit": "privet.report.charts",
     "ClassifierRelease": "privet.classifier.charts",
     "ClassifierViews": "privet.classifier.charts",
-    "Comparison": "privet.report.comparison_charts",
+    "Comparison": "privet.comparison.report",
     "ConnectivityGraph": "privet.views.charts",
     "Design": "privet.responses.charts",
     "Discovery": "privet.microdata.charts",
@@ -37,7 +37,7 @@ HOMES = {
     "Release": "privet.microdata.charts",
     "Responses": "privet.responses.charts",
     "Table": "privet.microdata.charts",
-    "Tradeoff": "privet.report.comparison_charts",
+    "Tradeoff": "privet.comparison.report",
     "UtilityReport": "privet.microdata.charts",
     "Views": "privet.views.charts",
     "ViewsRelease": "privet.views.charts",
@@ -209,9 +209,9 @@ class Reportable(Displayed):
             or ``"es"``; English unless you say so.
         known
             Of a release `custody`, the folder of its private record, and `policy`, to
-            judge it by other promises than its own; of an audit `of`, the table, and
-            `policy`; of a catalogue's description `state`, what only its publisher
-            knows: license, url, creator, published.
+            judge it by other promises than its own; of an audit or a comparison `of`,
+            the table, and `policy`; of a catalogue's description `state`, what only its
+            publisher knows: license, url, creator, published.
         """
         wake_for(format or Path(path).suffix.lower(), public=public)
         writer = import_module("privet.release.handover.report_file")

@@ -360,6 +360,16 @@ def test_a_limit_is_drawn_at_the_end_that_a_falling_belief_comes_near_to(
         assert limit.holds(pv.Belief(prior, found + Fraction(1, 1000)))
 
 
+def test_the_chart_of_hidden_values_names_columns_of_which_nothing_is_shown() -> None:
+    rows = {"age": [21, 21, 58, 58], "job": list("aabb"), "ill": list("xxyy")}
+    with pv.read(pd.DataFrame(rows), quasi=["age", "job"], sensitive="ill") as table:
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
+        release = pv.publish(table, [promise])
+        assert {"job": ["a", "b"]} == release.hidden
+        title = as_spec(release.chart("hidden"))["title"]
+    assert ["In one interval, of which nothing is shown: age."] == title["subtitle"]
+
+
 def test_a_chart_says_what_it_must_be_told() -> None:
     smokes = pv.Question("smokes", ["no", "yes"])
     design = pv.Design([smokes], [pv.Group("smokes", pv.KAry("0.75"))])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from fractions import Fraction
 from typing import Any
 
-from privet.report.chart_style import WIDTH, as_spec, render_inline
+from privet import Comparison, Tradeoff
+from privet.comparison.method_figures import TABLE, VIEWS, MethodResult
+from privet.comparison.tradeoff import TradeoffPoint
+from privet.report.chart_style import WIDTH, as_spec
 from privet.report.comparison_charts import (
-    EXHIBITS,
     HEIGHT,
     LETTER,
     LINE,
@@ -55,14 +58,6 @@ TRADED = {
 }
 
 
-@dataclass(frozen=True)
-class Told:
-    told: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.told
-
-
 def test_methods_without_a_result_are_left_out() -> None:
     spec = json.dumps(as_spec(draw_comparison(COMPARED)))
     assert "full-domain" in spec
@@ -87,13 +82,42 @@ def test_the_axis_of_limits_says_what_they_are() -> None:
 
 
 def test_both_are_drawn_and_escape_names() -> None:
-    for name, told in (("Comparison", COMPARED), ("Tradeoff", TRADED)):
-        exhibit, value = EXHIBITS[name], Told(told)
-        assert exhibit.picture is not None
-        html = exhibit.page(value, render_inline(exhibit.picture(value)))
+    for value in (make_comparison(), make_tradeoff()):
+        html = value._repr_html_()
         assert "<svg" in html
         assert "<script" not in html
-        assert exhibit.lines(value)
+
+
+def make_tradeoff() -> Tradeoff:
+    limits = Fraction(3, 4), Fraction(1, 2)
+    methods = ("mondrian", EVIL)
+    points = [
+        TradeoffPoint(n, m, MethodResult(m, "", TABLE, "safe"), v, v, n)
+        for m in methods
+        for n, v in zip(limits, (0.125, 0.4166963790507884), strict=True)
+    ]
+    return Tradeoff("nobody learns it", "at_most", limits, methods, tuple(points))
+
+
+def test_a_trade_off_in_a_notebook_has_limits_by_methods() -> None:
+    html = make_tradeoff()._repr_html_()
+    assert "0.4166963790507884" not in html
+    cells = ("0.5", "0.417 ", "0.417 ")
+    assert cells == tuple(re.findall(">([^<]*)</td>", html)[:3])
+
+
+def make_comparison() -> Comparison:
+    figures = {"worst": Fraction(2, 5), "ncp": 0.25, "seconds": 1.0}
+    kept = MethodResult(f"mondrian {EVIL}", "", TABLE, "safe", figures=figures)
+    refused = MethodResult("views", "", VIEWS, "refused", f"No {EVIL}.")
+    return Comparison((kept, refused), 9)
+
+
+def test_a_comparison_in_a_notebook_has_its_figures_and_its_reasons() -> None:
+    html = make_comparison()._repr_html_()
+    assert all(f">{cell}</td>" in html for cell in ("0.250", "40 %", "*"))
+    assert "<li>views: refused. No &lt;script&gt;x&lt;/script&gt;.</li>" in html
+    assert "These figures tell of the private table." in html
 
 
 CLOSE = [

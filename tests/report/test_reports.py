@@ -52,7 +52,7 @@ def write(folder: Path, name: str, **how: Any) -> str:
 class Elements(HTMLParser):
     """What a page is made of."""
 
-    VOID = ("meta", "br", "img", "link", "input", "hr")
+    VOID = ("meta", "br", "wbr", "img", "link", "input", "hr")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -308,6 +308,17 @@ def test_comparisons_and_ledgers_are_told(tmp_path: Path) -> None:
     SCHEMA.validate(record)
     assert "0 releases about the same people are in the ledger." == record["headline"]
     assert ["method", "signoff"] == [section["key"] for section in record["sections"]]
+
+
+def test_the_report_of_a_comparison_says_of_what(tmp_path: Path) -> None:
+    policy = pv.Policy([KNOWN], title="Loans, a file")
+    with read_loans() as loans:
+        found = pv.compare(loans, policy, methods=["mondrian"])
+        page = found.report(tmp_path / "c.html", of=loans, policy=policy)
+    said = page.read_text(encoding="utf-8")
+    assert "<h1>Comparison of methods: Loans, a file</h1>" in said
+    assert "bank.csv" in said
+    assert "at_most" in said
 
 
 def test_only_a_release_has_a_public_note(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def _compare(table: Any, policy: Any, report: str | None, **how: Any) -> Answer:
     found = try_all(table, policy, **how)
     best = found.best
     if report is not None:
-        found.report(report)
+        found.report(report, of=table, policy=policy)
     return Answer(
         found.to_dict(),
         found,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,14 @@ from privet.comparison.method_figures import (
     TABLE,
     MethodResult,
 )
+from privet.display import Exhibit
 from privet.languages import mark, say, say_number, translate
-from privet.report.comparison_charts import draw_comparison, name_figure
+from privet.release.handover.release_report import describe_judged
+from privet.report.comparison_charts import (
+    draw_comparison,
+    draw_tradeoff,
+    name_figure,
+)
 from privet.report.documents.document import (
     Document,
     Grid,
@@ -28,9 +35,11 @@ from privet.report.documents.document import (
 )
 from privet.report.documents.private_report import (
     describe_method,
+    describe_policy,
     sign_off,
     stamp_document,
 )
+from privet.report.render import table_as_html
 from privet.report.words import escape_name
 from privet.values.exact import percent
 
@@ -39,6 +48,8 @@ if TYPE_CHECKING:
 
     from privet.comparison.comparison import Comparison
     from privet.comparison.tradeoff import Tradeoff
+    from privet.policy import Policy
+    from privet.table import Table
 
 WIDTH = 80
 MARK = "*"
@@ -233,6 +244,8 @@ def _describe_other(result: MethodResult) -> str:
 def _explain_columns(found: Comparison) -> list[str]:
     shown = _list_shown(found)
     words = "; ".join(say(m) for n, m in MEANINGS.items() if n in shown)
+    if not found.pareto:
+        return [f"{words}."]
     *most, last = [head_figure(o) for o in found.objectives]
     aims = say("{first} or {second}", first=", ".join(most), second=last)
     return [say(LEGEND, mark=MARK, aims=aims if most else last), f"{words}."]
@@ -285,6 +298,25 @@ def comparison_as_rich(found: Comparison) -> RenderableType:
     rest = _list_others(found)
     parts += [Text(), *map(Text, rest)] if rest else []
     return Group(*parts, *map(Text, found.notes), Text(), Text(say(PRIVATE), "dim"))
+
+
+def comparison_as_html(found: Comparison, picture: str) -> str:
+    """For a notebook."""
+    heads, lines = list_cells(found)
+    parts = [f"<p><strong>{escape(write_headline(found))}</strong></p>{picture}"]
+    if lines:
+        parts += [
+            table_as_html(heads, lines),
+            *map(_write_small, _explain_columns(found)),
+        ]
+    rest = "".join(f"<li>{escape(line)}</li>" for line in _list_others(found))
+    parts += [f"<ul>{rest}</ul>"] * bool(rest)
+    parts += map(_write_small, (*found.notes, say(PRIVATE)))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _write_small(line: str) -> str:
+    return f"<p><small>{escape(line)}</small></p>"
 
 
 def _draw_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
@@ -430,12 +462,25 @@ def tradeoff_as_rich(found: Tradeoff) -> RenderableType:
     )
 
 
+def tradeoff_as_html(found: Tradeoff, picture: str) -> str:
+    """For a notebook."""
+    heads, lines = list_tradeoff_cells(found)
+    last = (say(RUNNING), *_list_unreached(found), *found.notes, say(PRIVATE))
+    small = "".join(map(_write_small, last))
+    return (
+        f"<div><p><strong>{escape(write_tradeoff_headline(found))}</strong></p>"
+        f"{picture}{table_as_html(heads, lines)}{small}</div>"
+    )
+
+
 # Documents --------------------------------------------------------------------------
 
 
-def report_comparison(found: Comparison) -> Document:
-    """Every method side by side, as a document to hand over."""
-    told = summarise_comparison(found)
+def report_comparison(
+    found: Comparison, *, of: Table | None = None, policy: Policy | None = None
+) -> Document:
+    """Every method side by side; `of` and `policy` are what was compared, by what."""
+    told, record = summarise_comparison(found), describe_judged(of, policy)
     heads, lines = list_cells(found)
     parts: list[Part] = [
         Picture(say("What every method keeps."), lambda: draw_comparison(told))
@@ -451,20 +496,43 @@ def report_comparison(found: Comparison) -> Document:
     return Document(
         kind="comparison",
         private=True,
-        title=say("Comparison of methods"),
+        title=_name_comparison(policy),
         headline=told["words"],
         verdict=told["verdict"],
         sections=keep_sections(
             Section("methods", say("The methods side by side"), parts),
             others if rest else None,
             notes if found.notes else None,
-            describe_method({}),
-            sign_off(None),
+            describe_method(record),
+            describe_policy(record),
+            sign_off(record.get("signoff")),
         ),
         data=told,
         **stamp_document(),
     )
 
+
+def _name_comparison(policy: Policy | None) -> str:
+    if policy is None or not policy.title:
+        return say("Comparison of methods")
+    return say("Comparison of methods: {title}", title=escape_name(policy.title))
+
+
+EXHIBITS = {
+    "Comparison": Exhibit(
+        page=comparison_as_html,
+        lines=lambda c: c.to_dict()["methods"],
+        charts={"methods": lambda c, by=None: draw_comparison(c.to_dict(), by)},
+        picture=lambda c: draw_comparison(c.to_dict()),
+    ),
+    "Tradeoff": Exhibit(
+        page=tradeoff_as_html,
+        lines=lambda t: t.to_dict()["points"],
+        charts={"costs": lambda t: draw_tradeoff(t.to_dict())},
+        picture=lambda t: draw_tradeoff(t.to_dict()),
+    ),
+}
+"""What shows itself here."""
 
 DOCUMENTS = {"Comparison": report_comparison}
 """What there is a report of here."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import Any
 
-from privet.display import Exhibit
-from privet.languages import mark, say, translate
+from privet.languages import mark, say
 from privet.report.chart_style import (
     BLUE,
     GREY,
@@ -25,8 +23,6 @@ from privet.report.chart_style import (
     take_first,
     tell_lines,
 )
-from privet.report.documents.document import say_verdict
-from privet.report.render import table_as_html
 from privet.report.vega_lite import Chart, Spec, field, layer
 
 FRONT, OTHERS = mark("no other is better in everything"), mark("another one is")
@@ -246,52 +242,3 @@ def _name_limit(key: str) -> Spec:
     if key in ("at_most", "below"):
         return percent_axis(say("how sure somebody may be, at the most"))
     return {"title": say("level of {measure}", measure=key), "tickCount": 6}
-
-
-def _write_comparison(found: Any, picture: str) -> str:
-    told = found.to_dict()
-    lines = [
-        (m["name"], say_verdict(m["verdict"]), translate(m["reason"]))
-        for m in told["methods"]
-    ]
-    heads = (say("Method"), say("Verdict"), say("Why"))
-    return (
-        f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
-        f"{table_as_html(heads, lines)}</div>"
-    )
-
-
-def _write_tradeoff(found: Any, picture: str) -> str:
-    told = found.to_dict()
-    lines = [
-        (
-            p["method"],
-            p["limit"],
-            say_verdict(p["verdict"]),
-            "" if p["best"] is None else p["best"],
-        )
-        for p in told["points"]
-    ]
-    by = name_figure(str(told["by"]))
-    heads = (say("Method"), say("Limit"), say("Verdict"), by)
-    return (
-        f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
-        f"{table_as_html(heads, lines)}</div>"
-    )
-
-
-EXHIBITS = {
-    "Comparison": Exhibit(
-        page=_write_comparison,
-        lines=lambda c: c.to_dict()["methods"],
-        charts={"methods": lambda c, by=None: draw_comparison(c.to_dict(), by)},
-        picture=lambda c: draw_comparison(c.to_dict()),
-    ),
-    "Tradeoff": Exhibit(
-        page=_write_tradeoff,
-        lines=lambda t: t.to_dict()["points"],
-        charts={"costs": lambda t: draw_tradeoff(t.to_dict())},
-        picture=lambda t: draw_tradeoff(t.to_dict()),
-    ),
-}
-"""What shows itself here, from summaries alone."""

@@ -26,9 +26,7 @@ import attrs
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
-from privet.languages import (
-    join_words,
-)
+from privet.languages import join_words, mark
 from privet.policy import Accepted, Policy, Promise
 from privet.policy.promises import select_promises
 from privet.release.audit import audit as judge
@@ -292,7 +290,10 @@ def _select_promises(promises: Policy | Promise | Sequence[Promise]) -> list[Pro
     found = select_promises("views", given)
     if not found:
         raise InputError(
-            "A table must have promises against a reconstructor to be split into views."
+            mark(
+                "A table must have promises against a reconstructor to be split into "
+                "views."
+            )
         )
     return found
 

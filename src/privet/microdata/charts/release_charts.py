@@ -19,6 +19,7 @@ from privet.microdata.information_loss.released_cells import (
     ReleasedCells,
     open_cells,
 )
+from privet.microdata.recipe import Cut
 from privet.microdata.release import Release
 from privet.report.chart_style import (
     AFTER,
@@ -123,7 +124,20 @@ def draw_hidden(release: Release) -> Chart | None:
             )
         )
     chart = vconcat(*panels, spacing=8, **share_scales("x"))
-    return finish(chart, say("What is hidden, column by value"), more)
+    return finish(
+        chart, say("What is hidden, column by value"), _say_whole(release), more
+    )
+
+
+def _say_whole(release: Release) -> str:
+    """Columns in one interval: none of their values is hidden by name."""
+    columns = {} if release.recipe is None else release.recipe.columns
+    cut = {c: how for c, how in columns.items() if isinstance(how, Cut)}
+    whole = [c for c, how in cut.items() if not how.after]
+    if not whole:
+        return ""
+    named = ", ".join(shorten(c, 20) for c in whole)
+    return say("In one interval, of which nothing is shown: {columns}.", columns=named)
 
 
 BARE = {"labels": False, "ticks": False}

@@ -21,6 +21,7 @@ import numpy as np
 
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, NoAudit
+from privet.languages import mark
 from privet.microdata.full_domain.suppression_pool import Suppression
 from privet.microdata.generalisation import distributed_rows, domain_order
 from privet.microdata.generalisation.constraints import (
@@ -481,8 +482,10 @@ def _check_target(table: Table) -> None:
     target = table.roles.target
     if target is None:
         raise InputError(
-            "utility must be 'ncp' for a table without a target; got 'information'. "
-            "Declare a target, or choose ncp."
+            mark(
+                "utility must be 'ncp' for a table without a target; got "
+                "'information'. Declare a target, or choose ncp."
+            )
         )
     if target in table.roles.sensitive:
         raise InputError(

@@ -18,6 +18,7 @@ import attrs
 from privet.engine.protocol import Run
 from privet.errors import InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
+from privet.languages import mark
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
 from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
@@ -307,8 +308,10 @@ class TopDownDisclosure:
             chosen = "information" if table.roles.target else "distortion"
         if chosen == "information" and not table.roles.target:
             raise InputError(
-                "utility must be 'distortion' for a table without a target; "
-                "got 'information'. Declare a target, or choose distortion."
+                mark(
+                    "utility must be 'distortion' for a table without a target; "
+                    "got 'information'. Declare a target, or choose distortion."
+                )
             )
         weighted = not self.paper if self.weighted is None else self.weighted
         if not isinstance(chosen, str):

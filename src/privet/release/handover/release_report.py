@@ -64,8 +64,12 @@ def report_audit(
     audit: Audit, *, of: Table | None = None, policy: Policy | None = None
 ) -> Document:
     """What was found; `of` and `policy` are what was judged, and by what."""
-    record = {**(describe_table(of) if of else {}), **_describe_stated(policy)}
-    return describe_audit(audit, record)
+    return describe_audit(audit, describe_judged(of, policy))
+
+
+def describe_judged(of: Table | None, policy: Policy | None) -> dict[str, Any]:
+    """What a record tells of a table and a policy, as far as they are given."""
+    return {**(describe_table(of) if of else {}), **_describe_stated(policy)}
 
 
 def _describe_stated(policy: Policy | None) -> dict[str, Any]:

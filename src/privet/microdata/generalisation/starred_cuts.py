@@ -72,11 +72,16 @@ class StarredCut:
 
 
 def refine_with_stars(
-    state: StarredState, plain: RecodingState, watcher: Watcher | None
+    state: StarredState,
+    plain: RecodingState,
+    watcher: Watcher | None,
+    *,
+    blank: bool = False,
 ) -> tuple[StarredState, Refinement[SplitStep]]:
     """The better of two ways: cuts with stars from the top, or after those without.
 
-    So a budget never makes a release worse.
+    So a budget never makes a release worse; where stars are empty cells (`blank`), a
+    missing value no longer tells that it is one, and nobody starred may be better.
     """
     first = refine(state, watcher=watcher)
     if first.ended != "finished":
@@ -84,11 +89,16 @@ def refine_with_stars(
     before = refine(plain, watcher=watcher)
     other = state.start_from(plain.blocks)
     after = refine(other, watcher=watcher)
-    if not other.pool.feasible or other.pool.cost >= state.pool.cost - NEAR:
-        return state, first
     ended = after.ended if before.ended == "finished" else before.ended
-    left = after.left or before.left
-    return other, Refinement((*before.steps, *after.steps), ended, left)
+    found = state, first
+    if other.pool.feasible and other.find_cost(blank) < state.find_cost(blank) - NEAR:
+        steps = *before.steps, *after.steps
+        found = other, Refinement(steps, ended, after.left or before.left)
+    if blank:
+        nobody = state.start_from(plain.blocks, Suppression(0))
+        if nobody.pool.cost < found[0].find_cost(blank) - NEAR:
+            return nobody, Refinement(before.steps, ended, before.left)
+    return found
 
 
 def can_star(rows: Cells, known: int, judge: Constraints) -> bool:
@@ -138,9 +148,13 @@ class StarredState:
         self.cube = self._base.roll_up(blocks)
         self.pool = self._choose(self.cube, self._widths)
 
-    def start_from(self, blocks: list[Ints]) -> StarredState:
+    def start_from(
+        self, blocks: list[Ints], stars: Suppression | None = None
+    ) -> StarredState:
         """The same table from other ranges on, which nobody has to be starred for."""
         other = copy(self)
+        if stars is not None:
+            other._pools = PoolSearch(ConstraintJudge(self.judge), stars)
         other._start([block.copy() for block in blocks])
         return other
 
@@ -155,6 +169,21 @@ class StarredState:
         totals = sum_weights(group, people, len(first))
         at = self.cells[first, :known].astype(np.int64)
         return CountCube(at, hist, totals), group
+
+    def find_cost(self, blank: bool) -> float:
+        """What the release costs, with what missing values lose beside empty cells."""
+        assert self.pool.out is not None
+        if not blank or not self.pool.out.any():
+            return self.pool.cost
+        shown, lost = ~self.pool.out[self._base.number_groups(self.blocks)], 0
+        for d, (attribute, block) in enumerate(
+            zip(self.attributes, self.blocks, strict=True)
+        ):
+            missing = np.array([text is None for text in attribute.texts])
+            if missing.any() and (block == block[missing]).sum() == 1:
+                own = missing[self._base.positions[:, d]]
+                lost += int(self._base.totals[shown & own].sum())
+        return self.pool.cost + lost / (len(self.attributes) * self._base.people)
 
     def _measure(self, d: int, start: int, stop: int) -> Floats:
         """How wide the range is that each position is in: all in one here."""

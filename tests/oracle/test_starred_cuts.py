@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -145,3 +146,32 @@ def test_a_budget_never_makes_a_table_infeasible(seed: int) -> None:
     people = draw_people(dice, dice.randint(8, 30))
     assert make(people, stated, "0") is not None
     assert make(people, stated, "0.3") is not None
+
+
+def test_with_little_time_the_cuts_without_stars_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A single move may try so many cuts with stars that the time ends in it."""
+    judge = starred_cuts.StarredState._judge
+
+    def judge_slowly(*given: Any) -> Any:
+        sleep(0.05)
+        return judge(*given)
+
+    monkeypatch.setattr(starred_cuts.StarredState, "_judge", judge_slowly)
+    dice = random.Random(13)
+    rows = {c: [dice.randrange(90) for _ in range(300)] for c in ("age", "zip")}
+    people = pa.table({**rows, "ill": [dice.choice("xyz") for _ in range(300)]})
+    costs = []
+    for share, seconds in (("0", None), ("0.1", 3)):
+        method = pv.Mondrian(same_cuts=True, suppress=share)
+        with pv.read(people, quasi=["age", "zip"], sensitive="ill") as table:
+            asked = [pv.Measure(k_anonymity=3)]
+            release = pv.publish(
+                table, asked, method=method, max_seconds=seconds, utility=False
+            )
+        assert release.grouped is not None
+        partition = release.grouped.partition
+        costs.append((partition.loss * partition.leaves[:, 2]).sum())
+    assert "time" == release.ended
+    assert costs[1] <= costs[0]

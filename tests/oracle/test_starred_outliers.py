@@ -338,3 +338,41 @@ def test_of_a_group_of_many_ages_not_every_cut_is_tried(
     method = pv.Mondrian(suppress="0.9", price="0.01")
     group_many(method, t_closeness="0.001")
     assert 2 * 64 < sum(tried) < 2 * 64 + 2 * 32 * 4
+
+
+def sum_widths(release: pv.Release, price: float) -> float:
+    """What all people lose, as the release shows them."""
+    assert release.grouped is not None
+    partition = release.grouped.partition
+    loss, people = partition.loss, partition.leaves[:, 2]
+    if partition.starred:
+        loss[-1] = price * len(partition.attributes)
+    return float((loss * people).sum())
+
+
+@pytest.mark.parametrize("same_cuts", [False, True])
+def test_stars_as_empty_cells_cost_what_missing_values_told(same_cuts: bool) -> None:
+    """A group of people without an age shows so, but not beside starred people."""
+    dice, starred = random.Random(f"blank {same_cuts}"), 0
+    for _ in range(14):
+        rows, price = dice.randint(12, 30), dice.choice([1, 0.2, 0.05])
+        people = pa.table(
+            {
+                "age": [dice.choice([None, None, 20, 21, 30, 90]) for _ in range(rows)],
+                "job": [dice.choice([None, "a", "a", "b", "c"]) for _ in range(rows)],
+                "ill": [dice.choice("xyz") for _ in range(rows)],
+            }
+        )
+        made = []
+        for share in ("0", "0.4"):
+            method = pv.Mondrian(
+                hidden="null", same_cuts=same_cuts, suppress=share, price=price
+            )
+            with pv.read(people, quasi=["age", "job"], sensitive="ill") as table:
+                asked = [pv.Measure(k_anonymity=3)]
+                made.append(pv.publish(table, asked, method=method, utility=False))
+        plain, release = made
+        assert release.grouped is not None
+        starred += release.grouped.partition.starred > 0
+        assert sum_widths(release, price) <= sum_widths(plain, price) + 1e-9
+    assert starred > 0

@@ -8,6 +8,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import attrs
@@ -18,6 +19,7 @@ import privet as pv
 from privet.cli import cli
 from privet.microdata.full_domain.full_domain_search import FullDomainResult
 from privet.microdata.full_domain.publish import refuse_levels
+from privet.microdata.full_domain.suppression_pool import PoolSearch
 from privet.release.manifest import digest_content
 
 JOBS = {"Cook": ["Service"], "Maid": ["Service"], "Judge": ["Law"], "Clerk": ["Law"]}
@@ -303,6 +305,30 @@ def test_a_value_called_star_is_no_star() -> None:
     shown = Counter(rows["job"].to_pylist())
     assert 5 == shown.total()
     assert min(shown.values()) >= 2
+
+
+def test_a_search_that_finds_nothing_ends_with_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing can be shown by then, and nobody knows that nothing could be."""
+    judged, choose = list[int](), PoolSearch.choose
+
+    def choose_slowly(*given: Any) -> Any:
+        judged.append(1)
+        sleep(0.05)
+        return choose(*given)
+
+    monkeypatch.setattr(PoolSearch, "choose", choose_slowly)
+    dice = random.Random(12)
+    rows: dict[str, list[Any]] = {
+        c: [dice.randrange(64) for _ in range(200)] for c in ("age", "job", "zip")
+    }
+    rows["ill"] = [i % 4 > 0 for i in range(200)]
+    table = pv.read(pa.table(rows), quasi=["age", "job", "zip"], sensitive="ill")
+    method = pv.FullDomain(suppress="0.1", leave_out=True)
+    with pytest.raises(pv.Stopped, match="time limit"):
+        pv.publish(table, ask("0.5"), method=method, max_seconds=1.5)
+    assert len(judged) < 60
 
 
 @pytest.mark.skipif(

@@ -478,7 +478,8 @@ class _Stop:
 
     def after_node(self, judged: int, best: float | None, least: float) -> bool:
         """Tell how far it is; whether to stop with what there is."""
-        if best is None:  # nothing safe is in hand yet
+        if best is None:  # nothing safe is in hand yet, to be shown when time is over
+            Run().check()
             return False
         if self._watcher is not None:
             cost = best if isfinite(best) else 1.0

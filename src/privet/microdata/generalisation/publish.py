@@ -259,7 +259,7 @@ class Mondrian:
         watcher: Watcher | None = None,
     ) -> tuple[Partition, Refinement[SplitStep]]:
         """The groups, and how they were found; the counts are used up."""
-        stars = self._may_star(prepared)
+        stars, blank = self._may_star(prepared), self.hidden == NULL
         prepared = prepared.bring_cells(self.same_cuts or stars, table)
         prepared = prepared.add_known_cells(table)
         cells, released = prepared.cells, len(prepared.cells.domains)
@@ -276,7 +276,7 @@ class Mondrian:
             assert isinstance(cells, DistinctRows)
             even = make_criterion(-1, 1)
             plain = RecodingState(cells.rows, list(made), even, state.judge)
-            state, refined = refine_with_stars(state, plain, watcher)
+            state, refined = refine_with_stars(state, plain, watcher, blank=blank)
             blocks = tuple(state.blocks)
             leaves, starred = state.collect_leaves()
         elif isinstance(state, RecodingState):
@@ -285,7 +285,9 @@ class Mondrian:
         else:
             stop = self._limit_stars(cells.people if stars else 0)
             refined = refine(state, watcher=watcher)
-            groups, refined = star_outliers(state, made, stop, refined, watcher)
+            groups, refined = star_outliers(
+                state, made, stop, refined, watcher, blank=blank
+            )
             (leaves, starred, lines), tree = groups, state.tree
         partition = Partition(
             tuple(made),
@@ -297,7 +299,7 @@ class Mondrian:
             starred=starred,
             stars=isinstance(state, StarredState) or (stars and not self.same_cuts),
             starred_lines=lines,
-            blank=self.hidden == NULL,
+            blank=blank,
         )
         return partition, refined
 

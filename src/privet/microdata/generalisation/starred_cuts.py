@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from privet.microdata.generalisation.splits.split_task import Cells, make_criter
 from privet.microdata.generalisation.splits.tallies import count_parts, keep_surest
 from privet.microdata.level_choice import NEAR
 from privet.microdata.skyline.incremental import RunningMinima
-from privet.release.refine import Refinement, Watcher, refine
+from privet.release.refine import Refinement, Watcher, find_end, refine
 from privet.values.arrays import Floats, Ints
 from privet.values.contingency import find_distinct
 
@@ -72,23 +73,47 @@ class StarredCut:
 
 
 def refine_with_stars(
-    state: StarredState, plain: RecodingState, watcher: Watcher | None
+    state: StarredState,
+    plain: RecodingState,
+    watcher: Watcher | None,
+    *,
+    blank: bool = False,
 ) -> tuple[StarredState, Refinement[SplitStep]]:
     """The better of two ways: cuts with stars from the top, or after those without.
 
-    So a budget never makes a release worse.
+    These come first, however little time there is: a budget never makes a release
+    worse. Where stars are empty cells (`blank`), a missing value no longer tells that
+    it is one, and nobody starred may be better.
     """
-    first = refine(state, watcher=watcher)
-    if first.ended != "finished":
-        return state, first
     before = refine(plain, watcher=watcher)
     other = state.start_from(plain.blocks)
-    after = refine(other, watcher=watcher)
-    if not other.pool.feasible or other.pool.cost >= state.pool.cost - NEAR:
-        return state, first
-    ended = after.ended if before.ended == "finished" else before.ended
-    left = after.left or before.left
-    return other, Refinement((*before.steps, *after.steps), ended, left)
+    after = Refinement[SplitStep]((), before.ended, before.left)
+    if before.ended == "finished":
+        after = _refine_in_time(other, watcher)
+    steps = *before.steps, *after.steps
+    found = other, Refinement(steps, after.ended, after.left)
+    if after.ended == "finished" or not other.pool.feasible:
+        first = _refine_in_time(state, watcher)
+        most = other.find_cost(blank) if other.pool.feasible else float("inf")
+        if state.find_cost(blank) <= most + NEAR:
+            found = state, first
+        else:
+            found = other, Refinement(steps, first.ended, first.left)
+    if blank:
+        nobody = state.start_from(plain.blocks, Suppression(0))
+        if nobody.pool.cost < found[0].find_cost(blank) - NEAR:
+            return nobody, Refinement(before.steps, found[1].ended, found[1].left)
+    return found
+
+
+def _refine_in_time(
+    state: StarredState, watcher: Watcher | None
+) -> Refinement[SplitStep]:
+    """As `refine`; a single move may try so many cuts that the time ends in it."""
+    found = refine(state, watcher=watcher)
+    if state.late and found.ended == "finished":
+        return Refinement(found.steps, "time", state.count_left())
+    return found
 
 
 def can_star(rows: Cells, known: int, judge: Constraints) -> bool:
@@ -101,6 +126,9 @@ def can_star(rows: Cells, known: int, judge: Constraints) -> bool:
 
 class StarredState:
     """Ranges for everybody, and who is starred; see `privet.release.refine`."""
+
+    late = False
+    """Whether the time was over before every cut was tried."""
 
     def __init__(
         self,
@@ -138,9 +166,13 @@ class StarredState:
         self.cube = self._base.roll_up(blocks)
         self.pool = self._choose(self.cube, self._widths)
 
-    def start_from(self, blocks: list[Ints]) -> StarredState:
+    def start_from(
+        self, blocks: list[Ints], stars: Suppression | None = None
+    ) -> StarredState:
         """The same table from other ranges on, which nobody has to be starred for."""
         other = copy(self)
+        if stars is not None:
+            other._pools = PoolSearch(ConstraintJudge(self.judge), stars)
         other._start([block.copy() for block in blocks])
         return other
 
@@ -155,6 +187,21 @@ class StarredState:
         totals = sum_weights(group, people, len(first))
         at = self.cells[first, :known].astype(np.int64)
         return CountCube(at, hist, totals), group
+
+    def find_cost(self, blank: bool) -> float:
+        """What the release costs, with what missing values lose beside empty cells."""
+        assert self.pool.out is not None
+        if not blank or not self.pool.out.any():
+            return self.pool.cost
+        shown, lost = ~self.pool.out[self._base.number_groups(self.blocks)], 0
+        for d, (attribute, block) in enumerate(
+            zip(self.attributes, self.blocks, strict=True)
+        ):
+            missing = np.array([text is None for text in attribute.texts])
+            if missing.any() and (block == block[missing]).sum() == 1:
+                own = missing[self._base.positions[:, d]]
+                lost += int(self._base.totals[shown & own].sum())
+        return self.pool.cost + lost / (len(self.attributes) * self._base.people)
 
     def _measure(self, d: int, start: int, stop: int) -> Floats:
         """How wide the range is that each position is in: all in one here."""
@@ -188,7 +235,11 @@ class StarredState:
     def find_best_move(self) -> StarredCut | None:
         """The cut that lowers the cost most, as far as counts before tell."""
         move: StarredCut | None = None
+        end = find_end(None)
         while True:
+            self.late = end is not None and monotonic() > end
+            if self.late:
+                return move
             if not self._pending and not self._requeue():
                 return None
             _, when, d, start, cut, stop = self._pending[0]

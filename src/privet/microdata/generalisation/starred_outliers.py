@@ -120,12 +120,17 @@ def star_outliers(
     stars: Suppression,
     refined: Refinement[SplitStep],
     watcher: Watcher | None,
+    *,
+    blank: bool = False,
 ) -> tuple[StarredGroups, Refinement[SplitStep]]:
-    """Star people where that pays, and cut on; the groups, and all that was done."""
+    """Star people where that pays, and cut on; the groups, and all that was done.
+
+    Where stars are empty cells (`blank`), a missing value tells nothing beside them.
+    """
     before = state.collect_leaves()
     if refined.ended != "finished" or not stars.budget:
         return StarredGroups(before, 0, ()), refined
-    search = OutlierSearch(state, attributes, stars)
+    search = OutlierSearch(state, attributes, stars, blank=blank)
     after = search.run(watcher)
     # A part of a group may need a wider label than the whole: sets of many values.
     if not search.starred or search.find_cost() >= search.cost_before - NEAR:
@@ -143,8 +148,11 @@ class OutlierSearch:
         state: MondrianState,
         attributes: Sequence[OrderedDomain],
         stars: Suppression,
+        *,
+        blank: bool,
     ) -> None:
         self._state, self._attributes, self._stars = state, tuple(attributes), stars
+        self._blank = blank
         self.starred: list[int] = []
         self._left = stars.budget
         self._end = find_end(None)
@@ -410,12 +418,14 @@ class OutlierSearch:
 
     def find_cost(self) -> float:
         """What all people together lose, in columns' widths."""
-        lines, cost = self._list_leaves(), 0.0
-        for some in self._split_blocks(lines):
-            people = self._state.tree[some, PEOPLE]
-            cost += float((people * self._measure_lines(some)).sum())
-        gone = int(self._state.tree[self.starred, PEOPLE].sum())
-        return cost + gone * self._price
+        tree, none = self._state.tree, np.empty((0, LINE), dtype=np.int64)
+        kept = tree[self._list_leaves()][:, [START, STOP, PEOPLE]]
+        gone = int(tree[self.starred, PEOPLE].sum())
+        # One group more stands for the starred people: what others show depends on it.
+        leaves = np.vstack([kept, kept[-1:]]) if gone else kept
+        given = self._attributes, (), self._cells, leaves, none
+        loss = Partition(*given, starred=gone, blank=self._blank).loss[: len(kept)]
+        return float((kept[:, 2] * loss).sum()) + gone * self._price
 
     def collect_groups(self) -> StarredGroups:
         """Bring the rows of starred people to the end, behind all groups."""

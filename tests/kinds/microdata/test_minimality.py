@@ -122,6 +122,17 @@ def test_stops_in_time() -> None:
         pv.Minimality().attack(release, max_seconds=0.05)
 
 
+def test_columns_the_method_does_not_look_at_may_have_hierarchies() -> None:
+    above = {"Rome": ["south", "*"], "Bonn": ["north", "*"], "Oslo": ["north", "*"]}
+    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/4"), {"ill": "yes"})
+    plain = pv.TopDownDisclosure()
+    graded = pv.TopDownDisclosure(hierarchies={"town": above})
+    made = [pv.publish(read(FOUR), promise, method=m) for m in (plain, graded)]
+    assert {"job": ["Baker", "Clerk"]} == made[1].hidden == made[0].hidden
+    found = [pv.Minimality().attack(release).to_dict() for release in made]
+    assert found[0] == found[1]
+
+
 def test_other_options_give_no_table() -> None:
     release = pv.publish(read(FOUR), HALF)
     other = pv.Minimality(method=pv.TopDownDisclosure(keep=["town"]))

@@ -190,6 +190,9 @@ class _Disclosed:
             keep=tuple(c for c in method.keep if c in view.names),
             ordered=method.ordered
             and tuple(c for c in method.ordered if c in view.names),
+            hierarchies={
+                c: h for c, h in method.hierarchies.items() if c in view.names
+            },
         )
         self._labels = _map_labels(view)
         self._beside = list_beside(view.policy)

@@ -107,6 +107,36 @@ def test_intervals_from_the_folder(tmp_path: Path) -> None:
     assert pv.Minimality().attack(made).to_dict() == found.to_dict()
 
 
+BINS = {"age": [30, 50, 60]}
+
+
+def test_bins_are_cut_in_their_own_order() -> None:
+    """Of four below 50 two are ill: 6 of 9 tables would break the promise below 30."""
+    ages = {
+        "age": [10, 20, 30, 40, 50, 60, 70, 80],
+        "ill": ["yes", "yes", "no", "no", "no", "yes", "no", "no"],
+    }
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("1/2"), {"ill": "yes"})
+    method = pv.TopDownDisclosure(ordered=["age"])
+    release = pv.publish(read(ages, bins=BINS), limit, method=method)
+    assert {"age": [None, "30 to below 50", "50 to below 60"]} == release.intervals
+    found = pv.Minimality().attack(release)
+    assert (9, 6) == (found.tables, found.fitting)
+
+
+def test_empty_bins_hide_no_value() -> None:
+    """60 of 200 tables have two bins, of which 48 are not told apart."""
+    ages = {"age": [30, 70, 30, 70, 70], "ill": ["yes", "no", "yes", "no", "yes"]}
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("2/3"), {"ill": "yes"})
+    method = pv.TopDownDisclosure(ordered=["age"], split="infogain")
+    stated = [limit, pv.Measure(k_anonymity=2)]
+    release = pv.publish(read(ages, bins=BINS), stated, method=method)
+    assert {"age": []} == release.intervals
+    bins = ["below 30", "30 to below 50", "50 to below 60", "60 and more"]
+    found = pv.Minimality(domain={"age": bins}).attack(release)
+    assert (200, 48) == (found.tables, found.fitting)
+
+
 def test_too_many_tables() -> None:
     """Refused before anything is listed, with their number."""
     rows = {c: v * 30 for c, v in FOUR.items()}

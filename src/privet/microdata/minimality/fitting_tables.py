@@ -233,7 +233,8 @@ class _Disclosed:
             domain = table.domains([column.name])[column.name]
             how = recipe.columns.get(column.name)
             shown = how.show(domain, recipe.marker) if how else domain.labels
-            if [self._labels[j][v] for v in domain.labels] != list(shown):
+            found = dict(zip(domain.labels, shown, strict=True))
+            if any(self._labels[j][row[j]] != found[row[j]] for row in cells):
                 return False
         return not _is_published_unchanged(self._view, table, cells)
 

@@ -251,7 +251,9 @@ class _Disclosed:
         labels = self._labels[self._view.names.index(move.column)]
         value = attribute.domain[move.code]
         if attribute.ordered:
-            return labels[value] != labels[attribute.domain[move.code + 1]]
+            # Of an empty bin the file says nothing; the end decides.
+            ends = value, attribute.domain[move.code + 1]
+            return not labels.keys() >= {*ends} or labels[ends[0]] != labels[ends[1]]
         return labels[value] == value
 
 

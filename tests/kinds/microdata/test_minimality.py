@@ -137,6 +137,19 @@ def test_empty_bins_hide_no_value() -> None:
     assert (200, 48) == (found.tables, found.fitting)
 
 
+def test_missing_values_that_nobody_has_are_not_hidden() -> None:
+    """Where hidden cells are empty, they would be hidden, too."""
+    ages = {"age": [30, 70, 30, 70, 70], "ill": ["yes", "no", "yes", "no", "yes"]}
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("2/3"), {"ill": "yes"})
+    found = []
+    for hidden in ("marker", "null"):
+        method = pv.TopDownDisclosure(ordered=(), hidden=hidden)
+        release = pv.publish(read(ages, bins=BINS), limit, method=method)
+        own = pv.Minimality(domain={"age": ["30 to below 50", "60 and more"]})
+        found.append(own.attack(release).to_dict())
+    assert found[0] == found[1]
+
+
 def test_too_many_tables() -> None:
     """Refused before anything is listed, with their number."""
     rows = {c: v * 30 for c, v in FOUR.items()}

@@ -235,18 +235,19 @@ def _describe_own_column(
     if name not in changed:
         return ReleasedColumn(name, domain.kind, None, bins=bins)
     how = release.recipe.columns[name] if release.recipe else None
-    hidden = None if how is None or isinstance(how, Cut) else len(how.hidden)
-    if isinstance(how, Cut) and not how.after:
-        hidden = _count_values(name, private, run)
+    hidden = None
+    if how is not None and not (isinstance(how, Cut) and how.after):
+        there = _list_values(domain, private, run)
+        hidden = len(there if isinstance(how, Cut) else there & {*how.hidden})
     column = ReleasedColumn(name, domain.kind, (), hidden, bins)
     own = tuple(domain.labels)
     return replace(column, values=_sort_granted(column, granted.get(name, own)))
 
 
-def _count_values(name: str, table: Table, run: Run) -> int:
-    """How many values of a column occur; of its bins, some may be empty."""
-    counted = table.count([CountQuery((), name)], run)
-    return len({code for _, batch in counted for code in batch.value.tolist()})
+def _list_values(domain: Domain, table: Table, run: Run) -> set[str | None]:
+    """The values of a column that occur; of its bins, some may be empty."""
+    counted = table.count([CountQuery((), domain.name)], run)
+    return {domain[code] for _, batch in counted for code in batch.value.tolist()}
 
 
 def _sort_granted(column: ReleasedColumn, values: Values) -> Values:

@@ -107,6 +107,49 @@ def test_intervals_from_the_folder(tmp_path: Path) -> None:
     assert pv.Minimality().attack(made).to_dict() == found.to_dict()
 
 
+BINS = {"age": [30, 50, 60]}
+
+
+def test_bins_are_cut_in_their_own_order() -> None:
+    """Of four below 50 two are ill: 6 of 9 tables would break the promise below 30."""
+    ages = {
+        "age": [10, 20, 30, 40, 50, 60, 70, 80],
+        "ill": ["yes", "yes", "no", "no", "no", "yes", "no", "no"],
+    }
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("1/2"), {"ill": "yes"})
+    method = pv.TopDownDisclosure(ordered=["age"])
+    release = pv.publish(read(ages, bins=BINS), limit, method=method)
+    assert {"age": [None, "30 to below 50", "50 to below 60"]} == release.intervals
+    found = pv.Minimality().attack(release)
+    assert (9, 6) == (found.tables, found.fitting)
+
+
+def test_empty_bins_hide_no_value() -> None:
+    """60 of 200 tables have two bins, of which 48 are not told apart."""
+    ages = {"age": [30, 70, 30, 70, 70], "ill": ["yes", "no", "yes", "no", "yes"]}
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("2/3"), {"ill": "yes"})
+    method = pv.TopDownDisclosure(ordered=["age"], split="infogain")
+    stated = [limit, pv.Measure(k_anonymity=2)]
+    release = pv.publish(read(ages, bins=BINS), stated, method=method)
+    assert {"age": []} == release.intervals
+    bins = ["below 30", "30 to below 50", "50 to below 60", "60 and more"]
+    found = pv.Minimality(domain={"age": bins}).attack(release)
+    assert (200, 48) == (found.tables, found.fitting)
+
+
+def test_missing_values_that_nobody_has_are_not_hidden() -> None:
+    """Where hidden cells are empty, they would be hidden, too."""
+    ages = {"age": [30, 70, 30, 70, 70], "ill": ["yes", "no", "yes", "no", "yes"]}
+    limit = pv.Promise(pv.Linker(["age"]), pv.Ceiling("2/3"), {"ill": "yes"})
+    found = []
+    for hidden in ("marker", "null"):
+        method = pv.TopDownDisclosure(ordered=(), hidden=hidden)
+        release = pv.publish(read(ages, bins=BINS), limit, method=method)
+        own = pv.Minimality(domain={"age": ["30 to below 50", "60 and more"]})
+        found.append(own.attack(release).to_dict())
+    assert found[0] == found[1]
+
+
 def test_too_many_tables() -> None:
     """Refused before anything is listed, with their number."""
     rows = {c: v * 30 for c, v in FOUR.items()}
@@ -120,6 +163,17 @@ def test_stops_in_time() -> None:
     release = pv.publish(read(rows), HALF)
     with pytest.raises(pv.Stopped):
         pv.Minimality().attack(release, max_seconds=0.05)
+
+
+def test_columns_the_method_does_not_look_at_may_have_hierarchies() -> None:
+    above = {"Rome": ["south", "*"], "Bonn": ["north", "*"], "Oslo": ["north", "*"]}
+    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/4"), {"ill": "yes"})
+    plain = pv.TopDownDisclosure()
+    graded = pv.TopDownDisclosure(hierarchies={"town": above})
+    made = [pv.publish(read(FOUR), promise, method=m) for m in (plain, graded)]
+    assert {"job": ["Baker", "Clerk"]} == made[1].hidden == made[0].hidden
+    found = [pv.Minimality().attack(release).to_dict() for release in made]
+    assert found[0] == found[1]
 
 
 def test_other_options_give_no_table() -> None:

@@ -130,6 +130,24 @@ def test_hierarchies_are_made_and_refused() -> None:
         pv.publish(read_noisy(), [ILL], method=missing)
 
 
+@pytest.mark.parametrize("paper", [False, True], ids=["sweeps", "paper"])
+def test_several_empty_bins_are_no_reason_to_stop(paper: bool) -> None:
+    """Everybody is below 30: an interval of two empty bins tells nothing."""
+    columns = {
+        "job": list("aabbb"),
+        "age": [10, 20, 25, 15, 12],
+        "ill": ["yes", "yes", "no", "no", "no"],
+        "t": list("ababa"),
+    }
+    roles = {"quasi": ["job", "age"], "sensitive": "ill", "target": "t"}
+    promise = pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("1/2"), {"ill": "yes"})
+    method = pv.TopDownDisclosure(ordered=["age"], split="infogain", paper=paper)
+    table = pv.read(pa.table(columns), bins={"age": [30, 50]}, **roles)
+    release = pv.publish(table, promise, method=method)
+    assert {"job": ["a", "b"]} == release.hidden
+    assert pv.Minimality().attack(release).fitting > 0
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -190,6 +190,9 @@ class _Disclosed:
             keep=tuple(c for c in method.keep if c in view.names),
             ordered=method.ordered
             and tuple(c for c in method.ordered if c in view.names),
+            hierarchies={
+                c: h for c, h in method.hierarchies.items() if c in view.names
+            },
         )
         self._labels = _map_labels(view)
         self._beside = list_beside(view.policy)
@@ -230,7 +233,8 @@ class _Disclosed:
             domain = table.domains([column.name])[column.name]
             how = recipe.columns.get(column.name)
             shown = how.show(domain, recipe.marker) if how else domain.labels
-            if [self._labels[j][v] for v in domain.labels] != list(shown):
+            found = dict(zip(domain.labels, shown, strict=True))
+            if any(self._labels[j][row[j]] != found[row[j]] for row in cells):
                 return False
         return not _is_published_unchanged(self._view, table, cells)
 
@@ -247,7 +251,9 @@ class _Disclosed:
         labels = self._labels[self._view.names.index(move.column)]
         value = attribute.domain[move.code]
         if attribute.ordered:
-            return labels[value] != labels[attribute.domain[move.code + 1]]
+            # Of an empty bin the file says nothing; the end decides.
+            ends = value, attribute.domain[move.code + 1]
+            return not labels.keys() >= {*ends} or labels[ends[0]] != labels[ends[1]]
         return labels[value] == value
 
 

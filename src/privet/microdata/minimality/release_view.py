@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -22,7 +22,7 @@ from privet.microdata.linkage import (
     read_released_about,
 )
 from privet.microdata.list_columns import refuse_lists
-from privet.microdata.recipe import Cut, choose_order
+from privet.microdata.recipe import Cut, Place, choose_order
 from privet.microdata.release import Release
 from privet.microdata.suppression.leading_rules import (
     find_least_size,
@@ -60,12 +60,21 @@ class ReleasedColumn:
     bins: Bins | None = None
     """The public bins its values are."""
 
-    def sort(self, values: set[str | None]) -> list[str | None]:
+    @cached_property
+    def place(self) -> Place:
+        """What orders values as engines do."""
+        if self.bins is None:
+            return choose_order(self.kind)
+        labels = self.bins.labels()
+        return lambda v: (0, 0) if v is None else (2, labels.index(v))
+
+    def sort(self, values: Collection[str | None]) -> list[str | None]:
         """Values as engines order them."""
-        if self.bins is not None:
-            labels = self.bins.labels()
-            return sorted(values, key=lambda v: -1 if v is None else labels.index(v))
-        return sorted(values, key=choose_order(self.kind))
+        return sorted(values, key=self.place)
+
+    def list_domain(self, there: Collection[str | None]) -> list[str | None]:
+        """The values an engine would list: all bins, or those that are there."""
+        return self.sort([None, *self.bins.labels()] if self.bins else there)
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ class ReleaseView:
         """A private table of these rows, as an engine would have read it."""
         domains, codes = [], []
         for j, column in enumerate(self.columns):
-            labels = column.sort({row[j] for row in cells})
+            labels = column.list_domain({row[j] for row in cells})
             at = {label: code for code, label in enumerate(labels)}
             domains.append(Domain(column.name, labels, column.kind))
             codes.append(np.array([at[row[j]] for row in cells]))
@@ -226,12 +235,19 @@ def _describe_own_column(
     if name not in changed:
         return ReleasedColumn(name, domain.kind, None, bins=bins)
     how = release.recipe.columns[name] if release.recipe else None
-    hidden = None if how is None or isinstance(how, Cut) else len(how.hidden)
-    if isinstance(how, Cut) and not how.after:
-        hidden = len(domain)
+    hidden = None
+    if how is not None and not (isinstance(how, Cut) and how.after):
+        there = _list_values(domain, private, run)
+        hidden = len(there if isinstance(how, Cut) else there & {*how.hidden})
     column = ReleasedColumn(name, domain.kind, (), hidden, bins)
     own = tuple(domain.labels)
     return replace(column, values=_sort_granted(column, granted.get(name, own)))
+
+
+def _list_values(domain: Domain, table: Table, run: Run) -> set[str | None]:
+    """The values of a column that occur; of its bins, some may be empty."""
+    counted = table.count([CountQuery((), domain.name)], run)
+    return {domain[code] for _, batch in counted for code in batch.value.tolist()}
 
 
 def _sort_granted(column: ReleasedColumn, values: Values) -> Values:
@@ -287,6 +303,6 @@ def _is_inside(value: str | None, interval: Ends, column: ReleasedColumn) -> boo
     low, high, missing = interval
     if value is None or (missing and low is high is None):
         return missing and value is None
-    place = choose_order(column.kind)
+    place = column.place
     above = low is None or place(value) > place(low)
     return above and (high is None or place(value) <= place(high))

@@ -482,7 +482,7 @@ class Utility:
     def _gain(self, inside: Ints, pool: Ints) -> Floats:
         """InfoGain: E(pool) - |in| / |pool| E(in) - |rest| / |pool| E(rest)."""
         # A line per candidate, a column per class. Two yes out of 2 yes, 2 no: 1 bit.
-        whole = pool.sum()
+        whole = max(int(pool.sum()), 1)  # an interval of empty bins has nobody
         taken = inside.sum(axis=1)
         gain: Floats = (
             compute_entropy(pool[None, :])

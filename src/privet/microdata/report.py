@@ -205,7 +205,7 @@ def as_text(told: Mapping[str, Any]) -> str:
         *(
             _format_hidden(told)
             if told["groups"] is None
-            else _format_groups(told["groups"])
+            else _format_groups(told["groups"], told["ended"])
         ),
     ]
     if told["people"]:
@@ -315,7 +315,7 @@ def _format_held(told: Mapping[str, int]) -> str:
     )
 
 
-def _format_groups(about: Mapping[str, Any]) -> list[str]:
+def _format_groups(about: Mapping[str, Any], ended: str) -> list[str]:
     lines = [_count_groups(about)]
     if about["chosen"]:
         lines += describe_choice(about["chosen"])
@@ -327,7 +327,7 @@ def _format_groups(about: Mapping[str, Any]) -> list[str]:
                 n=f"{about['starred']:,}",
             )
         )
-    elif about["stars"]:
+    elif about["stars"] and ended == "finished":  # stopped, it may not have been tried
         lines.append(say("Nobody is starred: that would hide more than it shows."))
     elif about["suppressed"]:
         lines.append(

@@ -17,6 +17,7 @@ import pytest
 import privet as pv
 from privet.engine.protocol import CountQuery, Run
 from privet.microdata.generalisation.partition import quote_value
+from privet.microdata.report import as_text, summarise_release
 
 pytestmark = pytest.mark.engines
 
@@ -344,6 +345,21 @@ def test_stopped_anywhere_the_release_is_safe() -> None:
         assert release.audit.safe
         assert "callback" == release.ended
         assert stop == len(release.steps)
+
+
+def test_that_stars_do_not_pay_is_said_where_they_were_tried() -> None:
+    method = pv.Mondrian(suppress="0.01")
+    for stop in (False, True):
+        release = pv.publish(
+            patients(),
+            [pv.Measure(k_anonymity=2)],
+            method=method,
+            watcher=lambda e, stop=stop: not stop,
+        )
+        assert release.grouped is not None
+        assert 0 == release.grouped.partition.starred
+        told = as_text(summarise_release(release))
+        assert stop != ("Nobody is starred" in told)
 
 
 def test_earlier_releases_leave_doubt(tmp_path: Path) -> None:

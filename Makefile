@@ -13,6 +13,9 @@ TOOLS  := $(VENV)/audit
 LOCKS  := dependencies
 INSTALL := -m pip install --quiet --require-hashes
 
+# Tests start hundreds of programs; each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 demo: $(READY)            ## make a table of patients, its policy, and audit it
 	$(BIN)/privet demo build/demo --replace
 
